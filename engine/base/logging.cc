@@ -1,0 +1,133 @@
+#include "engine/base/logging.h"
+
+#include <unistd.h>
+
+#include <atomic>
+#include <charconv>
+#include <memory>
+
+#include "engine/base/bytes.h"
+#include "engine/base/clock.h"
+#include "engine/base/mutex.h"
+
+namespace engine {
+namespace {
+
+using Sink = std::function<void(Severity, std::string_view)>;
+
+std::atomic<Severity> lowest_severity{Severity::kInfo};
+
+struct SinkHolder {
+  Mutex mutex;
+  std::shared_ptr<const Sink> sink ABSL_GUARDED_BY(mutex);
+};
+
+SinkHolder& Holder() {
+  static SinkHolder holder;
+  return holder;
+}
+
+std::string_view Name(Severity severity) {
+  switch (severity) {
+    case Severity::kDebug:
+      return "debug";
+    case Severity::kInfo:
+      return "info";
+    case Severity::kWarning:
+      return "warn";
+    case Severity::kError:
+      return "error";
+  }
+  return "error";
+}
+
+struct AppendValue {
+  std::string& line;
+
+  void operator()(const std::string& text) const { AppendJsonString(text, line); }
+  void operator()(bool value) const { line += value ? "true" : "false"; }
+  template <class Number>
+  void operator()(Number value) const {
+    char digits[32];
+    const auto end = std::to_chars(digits, digits + sizeof(digits), value).ptr;
+    line.append(digits, end);
+  }
+};
+
+void WriteToStandardError(std::string_view line) {
+  std::string whole(line);
+  whole.push_back('\n');
+  std::string_view rest = whole;
+  while (!rest.empty()) {
+    const ssize_t written = write(STDERR_FILENO, rest.data(), rest.size());
+    if (written <= 0) {
+      return;  // Nowhere left to say so.
+    }
+    rest.remove_prefix(static_cast<std::size_t>(written));
+  }
+}
+
+}  // namespace
+
+void AppendJsonString(std::string_view text, std::string& out) {
+  out.push_back('"');
+  while (!text.empty()) {
+    const std::size_t length = Utf8SequenceLength(text);
+    const char c = text.front();
+    if (length == 0) {
+      out += "\xEF\xBF\xBD";
+      text.remove_prefix(1);
+      continue;
+    }
+    if (c == '"' || c == '\\') {
+      out.push_back('\\');
+      out.push_back(c);
+    } else if (static_cast<unsigned char>(c) < 0x20) {
+      constexpr char kHex[] = "0123456789abcdef";
+      out += "\\u00";
+      out.push_back(kHex[(c >> 4) & 0xF]);
+      out.push_back(kHex[c & 0xF]);
+    } else {
+      out.append(text.substr(0, length));
+    }
+    text.remove_prefix(length);
+  }
+  out.push_back('"');
+}
+
+void Log(Severity severity, std::string_view message, std::initializer_list<LogField> fields) {
+  if (severity < lowest_severity.load(std::memory_order_relaxed)) {
+    return;
+  }
+  std::string line = "{\"timestamp\":\"" + FormatTimestamp(SystemClock().Now()) + "\",\"level\":\"";
+  line += Name(severity);
+  line += "\",\"message\":";
+  AppendJsonString(message, line);
+  for (const LogField& field : fields) {
+    line.push_back(',');
+    AppendJsonString(field.key, line);
+    line.push_back(':');
+    std::visit(AppendValue{line}, field.value);
+  }
+  line.push_back('}');
+  std::shared_ptr<const Sink> sink;
+  {
+    MutexLock lock(Holder().mutex);
+    sink = Holder().sink;
+  }
+  if (sink != nullptr) {
+    (*sink)(severity, line);
+  } else {
+    WriteToStandardError(line);
+  }
+}
+
+void SetLogLevel(Severity severity) { lowest_severity.store(severity); }
+
+void SetLogSink(std::function<void(Severity, std::string_view)> sink) {
+  auto shared = sink ? std::make_shared<const Sink>(std::move(sink)) : nullptr;
+  MutexLock lock(Holder().mutex);
+  Holder().sink = std::move(shared);
+}
+
+}  // namespace engine

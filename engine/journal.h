@@ -1,0 +1,214 @@
+// Journal is the seam for the one ordered history that everything else is folded from.
+//
+// A stream is a named, densely numbered sequence of records. A transaction appends to any streams
+// at once; transactions are numbered densely over the whole journal (`tx`), and at most one of
+// them is open in the world at any time: `Begin` takes the journal's lock. So there is one commit
+// order, and a number that names a point of it.
+//
+// Implementations: engine/memory, engine/file, engine/postgres; tests/conformance holds for all.
+// What a row is hashed over: docs/formats/row.md. Why the order holds: docs/journal.md.
+
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <absl/status/status.h>
+#include <absl/status/statusor.h>
+
+#include "engine/base/clock.h"
+#include "engine/base/deadline.h"
+#include "engine/base/payload.h"
+
+namespace engine {
+
+// Numbers a stream in the catalogue; part of every row's checksum, so never reused. 0 is invalid.
+enum class StreamId : std::uint32_t { kInvalid = 0 };
+// The place of a record in its stream: 1, 2, 3, ... without gaps.
+enum class Position : std::uint64_t { kBeforeFirst = 0 };
+// The number of a transaction: 1, 2, 3, ... over the whole journal, without gaps.
+enum class Tx : std::uint64_t { kBeforeFirst = 0 };
+// XXH3 over (digest of the row before, this row's checksum); names a whole history of a stream.
+enum class Digest : std::uint64_t { kEmpty = 0 };
+
+constexpr std::uint64_t Raw(StreamId id) { return static_cast<std::uint64_t>(id); }
+constexpr std::uint64_t Raw(Position position) { return static_cast<std::uint64_t>(position); }
+constexpr std::uint64_t Raw(Tx tx) { return static_cast<std::uint64_t>(tx); }
+constexpr std::uint64_t Raw(Digest digest) { return static_cast<std::uint64_t>(digest); }
+constexpr Position Next(Position position) { return Position{Raw(position) + 1}; }
+constexpr Tx Next(Tx tx) { return Tx{Raw(tx) + 1}; }
+
+struct StreamSpec {
+  StreamId id = StreamId::kInvalid;
+  std::string name;  // [a-z0-9-], unique.
+  bool keyed = false;
+  // Writers need the last record itself (a hash chain), so `StreamTail::last_payload` is filled.
+  bool chained = false;
+};
+using Catalogue = std::vector<StreamSpec>;
+
+// Limits that every backend enforces with kInvalidArgument before anything is written.
+inline constexpr std::size_t kMaxRecordBytes = std::size_t{1} << 20;
+inline constexpr std::size_t kMaxKeyBytes = 512;
+// A transaction's payloads together; the committer closes a batch before it is reached.
+inline constexpr std::size_t kMaxTransactionBytes = std::size_t{4} << 20;
+// A page of news; larger than any transaction, so that a page always makes progress.
+inline constexpr std::size_t kNewsPageBytes = std::size_t{8} << 20;
+
+// One row of the journal.
+struct Record {
+  StreamId stream = StreamId::kInvalid;
+  Position position = Position::kBeforeFirst;
+  Tx tx = Tx::kBeforeFirst;
+  std::string key;                              // Empty for an unkeyed record.
+  Position previous = Position::kBeforeFirst;   // The key's older record; kBeforeFirst for none.
+  std::uint16_t flags = 0;                      // RecordFlag bits.
+  Timestamp at;                                 // The store's clock under the lock; never falls.
+  std::uint64_t checksum = 0;                   // RowChecksum of all fields above and the payload.
+  Digest digest = Digest::kEmpty;               // ChainDigest(digest of position - 1, checksum).
+  Payload payload;                              // Opaque to the engine.
+};
+
+enum RecordFlag : std::uint16_t {
+  // The record removes its key: no state is left of it.
+  kTombstone = 1,
+};
+
+// The bytes that a row's checksum is taken over, all integers little-endian:
+//   stream u32, position u64, tx u64, key length u32, key, previous u64, flags u16,
+//   at i64 (microseconds), payload length u32, payload.
+// The audit's cover hash is SHA-256 over the same bytes, row after row.
+std::string RowBytes(const Record& record);
+std::uint64_t RowChecksum(const Record& record);
+Digest ChainDigest(Digest before, std::uint64_t checksum);
+
+// How far a reader is in one stream.
+struct StreamCursor {
+  StreamId stream = StreamId::kInvalid;
+  Position position = Position::kBeforeFirst;
+  Digest digest = Digest::kEmpty;
+  friend bool operator==(const StreamCursor&, const StreamCursor&) = default;
+};
+// One cursor a stream: a single cursor over all streams would be wrong wherever streams are read
+// apart (the audit is). Ascending by stream.
+using Cursors = std::vector<StreamCursor>;
+
+// Where a stream ends.
+struct StreamTail {
+  StreamId stream = StreamId::kInvalid;
+  Position position = Position::kBeforeFirst;
+  Tx tx = Tx::kBeforeFirst;
+  Timestamp at;
+  Digest digest = Digest::kEmpty;
+  Position floor = Position::kBeforeFirst;  // Rows at or below may be compacted away.
+  Payload last_payload;                     // Of chained streams only.
+};
+
+// Which life of which store answered. A reply is judged against what was known when it was sent;
+// another origin means: compare the digests at all cursors before believing anything.
+struct Origin {
+  // Postgres: server start, oid of the journal table. Constant in process and on files.
+  std::string id;
+  friend bool operator==(const Origin&, const Origin&) = default;
+};
+
+// What happened in some streams after some cursors: one consistent cut.
+struct News {
+  Cursors after;             // As asked.
+  std::vector<Record> rows;  // Ascending by stream, then position.
+  // False: the page was full. Then `rows` holds whole transactions only: all rows of the asked
+  // streams up to some transaction. Ask again from there.
+  bool complete = true;
+  Origin origin;
+};
+
+// What a writer sees under the lock.
+struct LockedState {
+  News news;
+  std::vector<StreamTail> tails;  // Every stream of the catalogue, ascending.
+  Tx last_tx = Tx::kBeforeFirst;  // The greatest of the journal.
+  Timestamp now;                  // The store's clock, read under the lock.
+};
+
+// The end of a transaction is never a bool.
+struct CommitOutcome {
+  enum class Kind {
+    kCommitted,  // Durable, and visible to whoever asks from now on.
+    kFailed,     // Nothing was written, now or later.
+    kUnknown,    // The answer got lost: it may be durable, now or in a moment. Settle it under
+                 // the lock (engine/committer.h); never try again blindly.
+  };
+  Kind kind = Kind::kFailed;
+  absl::Status why;  // Ok exactly when kCommitted.
+};
+
+// An open transaction: it holds the journal's lock from `Begin` until it commits or is dropped.
+// Dropping it rolls it back and leaves no trace.
+//
+// One thread. Every call may block on the store, at most until the deadline given to `Begin`.
+class Transaction {
+ public:
+  virtual ~Transaction() = default;
+
+  // The news of the streams in `after`, all tails and the time, as one cut under the lock.
+  // If `news.complete` is false the delta was larger than a page: drop the transaction, catch up
+  // without the lock and begin again.
+  virtual absl::StatusOr<LockedState> Read(const Cursors& after) = 0;
+
+  // Hands over the rows of the transaction, finished: positions follow the tails, one new `tx`,
+  // checksums and digests set. Called at most once. A backend may send them only with `Commit`,
+  // so errors of the store can come from there.
+  //
+  // Fails with kInvalidArgument (limits, rows not in order): nothing was written.
+  virtual absl::Status Append(std::vector<Record> rows) = 0;
+
+  // Ends the transaction, whatever the outcome. Call nothing after it.
+  virtual CommitOutcome Commit() = 0;
+};
+
+struct ScanOptions {
+  Cursors after;                   // The streams to read, and from where.
+  std::optional<Tx> through;       // Stop after this transaction.
+};
+// Takes the next rows of a scan; an error ends the scan with it.
+using RowSink = std::function<absl::Status(std::span<const Record> rows)>;
+
+// Thread-safe. Calls block on the store, at most until their deadline.
+//
+// Unless said otherwise calls fail with
+//   kUnavailable       the store could not be asked; nothing is known, nothing was written
+//   kDeadlineExceeded  likewise, and the deadline has passed
+//   kDataLoss          the store answered with rows that cannot be right; the message names
+//                      stream and position
+class Journal {
+ public:
+  virtual ~Journal() = default;
+
+  virtual const Catalogue& catalogue() const = 0;
+
+  // Waits for the journal's lock and opens a transaction.
+  virtual absl::StatusOr<std::unique_ptr<Transaction>> Begin(Deadline deadline) = 0;
+
+  // The news after `after` from a snapshot taken after this call began (a flight).
+  virtual absl::StatusOr<News> ReadAfter(const Cursors& after, Deadline deadline) = 0;
+
+  // Up to `limit` rows of one stream from `from` on, oldest first; fewer at the end and when the
+  // page is full, but at least one if there is one. REQUIRES: limit > 0.
+  virtual absl::StatusOr<std::vector<Record>> ReadStream(StreamId stream, Position from, int limit,
+                                                         Deadline deadline) = 0;
+
+  // Where every stream of the catalogue ends, as one cut.
+  virtual absl::StatusOr<std::vector<StreamTail>> Tails(Deadline deadline) = 0;
+
+  // Hands all rows after the cursors to `sink`, from one cut of the journal: each stream in the
+  // order of its positions, the streams interleaved or one after another as suits the store.
+  virtual absl::Status Scan(const ScanOptions& options, const RowSink& sink,
+                            Deadline deadline) = 0;
+};
+
+}  // namespace engine

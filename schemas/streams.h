@@ -1,0 +1,24 @@
+// The catalogue of streams. Numbers are part of every row's checksum: never change or reuse one.
+//
+// A store inserts the names that it lacks at start; a name with another number is refused.
+
+#pragma once
+
+#include "engine/journal.h"
+
+namespace schemas {
+
+inline constexpr engine::StreamId kAuditStream{1};
+inline constexpr engine::StreamId kKillSwitchStream{2};
+inline constexpr engine::StreamId kResourcesStream{3};
+
+// Every stream, ascending by number.
+inline engine::Catalogue Streams() {
+  return {
+      {.id = kAuditStream, .name = "audit", .keyed = false, .chained = true},
+      {.id = kKillSwitchStream, .name = "killswitch", .keyed = false, .chained = false},
+      {.id = kResourcesStream, .name = "resources", .keyed = true, .chained = false},
+  };
+}
+
+}  // namespace schemas

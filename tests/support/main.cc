@@ -1,0 +1,14 @@
+// The main function of every test program.
+//
+// A test fails when something logs an error that it did not announce with
+// support::ExpectErrorLogs(): an alarm that nobody looks at is worse than none.
+
+#include <gtest/gtest.h>
+
+#include "tests/support/logs.h"
+
+int main(int argc, char** argv) {
+  testing::InitGoogleTest(&argc, argv);
+  support::InstallLogCheck();
+  return RUN_ALL_TESTS();
+}
