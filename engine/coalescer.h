@@ -55,16 +55,22 @@ class Coalescer {
   Counters counters() const;
 
  private:
+  struct Waiting {
+    std::uint64_t arrived;  // Flights that had been sent by then.
+    Reader reader;
+  };
+
   void FlyUntilStopped();
   absl::StatusOr<ViewPtr> Fly();
-  void Land(std::vector<Reader> readers, absl::StatusOr<ViewPtr> view);
+  void Land(std::uint64_t flight, absl::StatusOr<ViewPtr> view);
 
   Journal& journal_;
   Follower& follower_;
   const CoalescerOptions options_;
   mutable Mutex mutex_;
   CondVar arrived_;
-  std::vector<Reader> next_ ABSL_GUARDED_BY(mutex_);
+  std::vector<Waiting> waiting_ ABSL_GUARDED_BY(mutex_);  // Ascending by `arrived`.
+  std::uint64_t sent_ ABSL_GUARDED_BY(mutex_) = 0;
   bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
   Counters counters_ ABSL_GUARDED_BY(mutex_);
   Thread thread_;

@@ -17,80 +17,25 @@
 
 #include <cstdint>
 #include <deque>
-#include <functional>
 #include <memory>
-#include <span>
-#include <string>
 #include <vector>
 
 #include <absl/status/status.h>
 #include <absl/status/statusor.h>
 
-#include "engine/audit_chain.h"
 #include "engine/base/mutex.h"
 #include "engine/base/thread.h"
+#include "engine/batch.h"
+#include "engine/command.h"
 #include "engine/follower.h"
-#include "engine/footprint.h"
 #include "engine/journal.h"
 
 namespace engine {
 
-// A record that a command wants to append; the committer fills in the rest.
-struct RecordDraft {
-  StreamId stream = StreamId::kInvalid;
-  std::string key;
-  Position previous = Position::kBeforeFirst;  // The key's newest record in the view.
-  std::uint16_t flags = 0;
-  std::string payload;
-};
-
-// What a command wants done. Empty: nothing to write (a refusal, or a no-op).
-struct Proposal {
-  std::vector<RecordDraft> records;
-  std::optional<AuditDraft> audit;
-};
-
-struct DecideContext {
-  const View& view;      // Committed state, under the lock.
-  Timestamp now;         // Will be `at` of the records.
-  Footprint& footprint;  // Tell it what is read and what will be changed.
-};
-
-struct CommandOutcome {
-  enum class Kind {
-    kCommitted,  // Durable. `records` are the command's own rows, the audit entry last.
-    kNothing,    // Decide proposed nothing; its answer rests on committed state.
-    kFailed,     // Nothing was written: why has the reason.
-    kUnknown,    // It may have been written; it could not be settled within the deadline.
-  };
-  Kind kind = Kind::kFailed;
-  absl::Status why;
-  Tx tx = Tx::kBeforeFirst;
-  std::span<const Record> records;  // Valid during Finish only.
-};
-
-// One mutation on its way. Decide and Finish are called on the committer's thread; neither may
-// block.
-class Command {
- public:
-  virtual ~Command() = default;
-
-  // After this moment the command is dropped unjudged: kDeadlineExceeded, nothing written.
-  virtual Deadline deadline() const = 0;
-
-  // Judges the command. Can be called again, with a newer view: everything kept from the call
-  // before is void then. Reads only through the view, notes each fact in the footprint.
-  virtual Proposal Decide(const DecideContext& context) = 0;
-
-  // Called exactly once, last.
-  virtual void Finish(const CommandOutcome& outcome) = 0;
-};
-
 struct CommitterOptions {
   // Commands queued at once; one more is refused with kResourceExhausted.
   std::size_t max_queue = 4096;
-  std::size_t max_batch_bytes = kMaxTransactionBytes / 2;
-  std::size_t max_batch_commands = 1024;
+  BatchLimits limits;
   // The audit stream; every proposal with an audit draft gets one entry there.
   StreamId audit_stream = StreamId::kInvalid;
 };
@@ -108,23 +53,31 @@ class Committer {
   void Submit(std::unique_ptr<Command> command);
 
   struct Counters {
-    std::uint64_t batches = 0;    // Transactions that committed.
-    std::uint64_t commands = 0;   // Judged, however they ended.
-    std::uint64_t records = 0;    // Committed, audit entries included.
-    std::uint64_t deferred = 0;   // Moved to a later batch by a conflict.
-    std::uint64_t failed = 0;     // Transactions that failed.
-    std::uint64_t unknown = 0;    // Transactions whose outcome had to be settled.
+    std::uint64_t batches = 0;   // Transactions that committed.
+    std::uint64_t commands = 0;  // Judged, however they ended.
+    std::uint64_t records = 0;   // Committed, audit entries included.
+    std::uint64_t deferred = 0;  // Moved to a later batch by a conflict.
+    std::uint64_t failed = 0;    // Transactions that failed.
+    std::uint64_t unknown = 0;   // Transactions whose outcome had to be settled.
   };
   Counters counters() const;
 
  private:
-  struct Pending;
-  struct Batch;
+  using Commands = std::deque<PendingCommand>;
 
   void CommitUntilStopped();
-  std::vector<Pending> TakeQueue();
-  void RunBatch(std::vector<Pending> commands);
-  absl::Status Prepare(Transaction& transaction, Batch& batch);
+  bool WaitForCommands(const Commands& carried);
+  void TakeQueue(Commands& carried);
+  void Expire(Commands& carried);
+  void RunTransaction(Commands& carried);
+  absl::StatusOr<std::unique_ptr<Transaction>> BeginCaughtUp(Deadline deadline, LockedState& state);
+  absl::Status CheckTails(const View& view, const LockedState& state) const;
+  Batch JudgeAll(Commands& carried, const View& view, const LockedState& state);
+  void Settle(Batch batch, const LockedState& state, Commands& carried);
+  absl::StatusOr<bool> IsInJournal(const Record& record, Deadline deadline);
+  void Committed(Batch& batch, const LockedState& state);
+  void Failed(Batch& batch, const absl::Status& why, Commands& carried);
+  void FailAll(Commands& carried, const absl::Status& why);
 
   Journal& journal_;
   Follower& follower_;

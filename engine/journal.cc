@@ -21,7 +21,9 @@ std::string RowBytes(const Record& record) {
   return bytes;
 }
 
-std::uint64_t RowChecksum(const Record& record) { return Checksum64(RowBytes(record)); }
+std::uint64_t RowChecksum(const Record& record) {
+  return Checksum64(RowBytes(record));
+}
 
 Digest ChainDigest(Digest before, std::uint64_t checksum) {
   std::string bytes;

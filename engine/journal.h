@@ -36,12 +36,24 @@ enum class Tx : std::uint64_t { kBeforeFirst = 0 };
 // XXH3 over (digest of the row before, this row's checksum); names a whole history of a stream.
 enum class Digest : std::uint64_t { kEmpty = 0 };
 
-constexpr std::uint64_t Raw(StreamId id) { return static_cast<std::uint64_t>(id); }
-constexpr std::uint64_t Raw(Position position) { return static_cast<std::uint64_t>(position); }
-constexpr std::uint64_t Raw(Tx tx) { return static_cast<std::uint64_t>(tx); }
-constexpr std::uint64_t Raw(Digest digest) { return static_cast<std::uint64_t>(digest); }
-constexpr Position Next(Position position) { return Position{Raw(position) + 1}; }
-constexpr Tx Next(Tx tx) { return Tx{Raw(tx) + 1}; }
+constexpr std::uint64_t Raw(StreamId id) {
+  return static_cast<std::uint64_t>(id);
+}
+constexpr std::uint64_t Raw(Position position) {
+  return static_cast<std::uint64_t>(position);
+}
+constexpr std::uint64_t Raw(Tx tx) {
+  return static_cast<std::uint64_t>(tx);
+}
+constexpr std::uint64_t Raw(Digest digest) {
+  return static_cast<std::uint64_t>(digest);
+}
+constexpr Position Next(Position position) {
+  return Position{Raw(position) + 1};
+}
+constexpr Tx Next(Tx tx) {
+  return Tx{Raw(tx) + 1};
+}
 
 struct StreamSpec {
   StreamId id = StreamId::kInvalid;
@@ -65,13 +77,13 @@ struct Record {
   StreamId stream = StreamId::kInvalid;
   Position position = Position::kBeforeFirst;
   Tx tx = Tx::kBeforeFirst;
-  std::string key;                              // Empty for an unkeyed record.
-  Position previous = Position::kBeforeFirst;   // The key's older record; kBeforeFirst for none.
-  std::uint16_t flags = 0;                      // RecordFlag bits.
-  Timestamp at;                                 // The store's clock under the lock; never falls.
-  std::uint64_t checksum = 0;                   // RowChecksum of all fields above and the payload.
-  Digest digest = Digest::kEmpty;               // ChainDigest(digest of position - 1, checksum).
-  Payload payload;                              // Opaque to the engine.
+  std::string key;                             // Empty for an unkeyed record.
+  Position previous = Position::kBeforeFirst;  // The key's older record; kBeforeFirst for none.
+  std::uint16_t flags = 0;                     // RecordFlag bits.
+  Timestamp at;                                // The store's clock under the lock; never falls.
+  std::uint64_t checksum = 0;                  // RowChecksum of all fields above and the payload.
+  Digest digest = Digest::kEmpty;              // ChainDigest(digest of position - 1, checksum).
+  Payload payload;                             // Opaque to the engine.
 };
 
 enum RecordFlag : std::uint16_t {
@@ -162,9 +174,10 @@ class Transaction {
 
   // Hands over the rows of the transaction, finished: positions follow the tails, one new `tx`,
   // checksums and digests set. Called at most once. A backend may send them only with `Commit`,
-  // so errors of the store can come from there.
+  // so errors of the store can come from there. REQUIRES: Read was called.
   //
-  // Fails with kInvalidArgument (limits, rows not in order): nothing was written.
+  // Fails as CheckAppend (engine/append_check.h) does: kInvalidArgument over a limit, kAborted for
+  // rows that do not follow the tails that Read showed. Nothing was written then.
   virtual absl::Status Append(std::vector<Record> rows) = 0;
 
   // Ends the transaction, whatever the outcome. Call nothing after it.
@@ -172,8 +185,8 @@ class Transaction {
 };
 
 struct ScanOptions {
-  Cursors after;                   // The streams to read, and from where.
-  std::optional<Tx> through;       // Stop after this transaction.
+  Cursors after;              // The streams to read, and from where.
+  std::optional<Tx> through;  // Stop after this transaction.
 };
 // Takes the next rows of a scan; an error ends the scan with it.
 using RowSink = std::function<absl::Status(std::span<const Record> rows)>;
@@ -207,8 +220,7 @@ class Journal {
 
   // Hands all rows after the cursors to `sink`, from one cut of the journal: each stream in the
   // order of its positions, the streams interleaved or one after another as suits the store.
-  virtual absl::Status Scan(const ScanOptions& options, const RowSink& sink,
-                            Deadline deadline) = 0;
+  virtual absl::Status Scan(const ScanOptions& options, const RowSink& sink, Deadline deadline) = 0;
 };
 
 }  // namespace engine

@@ -37,8 +37,8 @@ struct StreamView {
 };
 
 struct View {
-  Tx tx = Tx::kBeforeFirst;      // The newest transaction in it that touched a followed stream.
-  Timestamp at;                  // That transaction's time.
+  Tx tx = Tx::kBeforeFirst;         // The newest transaction in it that touched a followed stream.
+  Timestamp at;                     // That transaction's time.
   std::vector<StreamView> streams;  // Ascending.
 
   // Null when the stream is not followed.

@@ -35,7 +35,9 @@ int HexValue(char c) {
   return -1;
 }
 
-bool InRange(unsigned char c, unsigned low, unsigned high) { return c >= low && c <= high; }
+bool InRange(unsigned char c, unsigned low, unsigned high) {
+  return c >= low && c <= high;
+}
 
 // The second byte narrows what the first allows: no overlong forms, no surrogates, no end.
 bool SecondByteFits(unsigned char first, unsigned char second) {
@@ -55,14 +57,28 @@ bool SecondByteFits(unsigned char first, unsigned char second) {
 
 }  // namespace
 
-void AppendU8(std::uint8_t value, std::string& out) { out.push_back(static_cast<char>(value)); }
-void AppendU16(std::uint16_t value, std::string& out) { Append(value, out); }
-void AppendU32(std::uint32_t value, std::string& out) { Append(value, out); }
-void AppendU64(std::uint64_t value, std::string& out) { Append(value, out); }
+void AppendU8(std::uint8_t value, std::string& out) {
+  out.push_back(static_cast<char>(value));
+}
+void AppendU16(std::uint16_t value, std::string& out) {
+  Append(value, out);
+}
+void AppendU32(std::uint32_t value, std::string& out) {
+  Append(value, out);
+}
+void AppendU64(std::uint64_t value, std::string& out) {
+  Append(value, out);
+}
 
-std::uint16_t ReadU16(std::string_view bytes) { return Read<std::uint16_t>(bytes); }
-std::uint32_t ReadU32(std::string_view bytes) { return Read<std::uint32_t>(bytes); }
-std::uint64_t ReadU64(std::string_view bytes) { return Read<std::uint64_t>(bytes); }
+std::uint16_t ReadU16(std::string_view bytes) {
+  return Read<std::uint16_t>(bytes);
+}
+std::uint32_t ReadU32(std::string_view bytes) {
+  return Read<std::uint32_t>(bytes);
+}
+std::uint64_t ReadU64(std::string_view bytes) {
+  return Read<std::uint64_t>(bytes);
+}
 
 std::string ToHex(std::string_view bytes) {
   constexpr char kHex[] = "0123456789abcdef";

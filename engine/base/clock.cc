@@ -21,7 +21,9 @@ class MachineClock final : public Clock {
   }
 };
 
-bool IsDigit(char c) { return c >= '0' && c <= '9'; }
+bool IsDigit(char c) {
+  return c >= '0' && c <= '9';
+}
 
 // `....-..-..T..:..:..`, an optional fraction of one to nine digits, then Z or an offset. The
 // library's parser takes more than RFC 3339 does (a blank for the T, longer years).

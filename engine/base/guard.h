@@ -22,11 +22,12 @@ bool GuardRemoved(const char* id);
 }  // namespace engine
 
 #if HALO_MUTANTS
-#define GUARD(id, condition)                                           \
-  ([] {                                                                \
-    static const bool guard_removed = ::engine::GuardRemoved(id);      \
-    return guard_removed;                                              \
-  }() || (condition))
+#define GUARD(id, condition)                                      \
+  ([] {                                                           \
+    static const bool guard_removed = ::engine::GuardRemoved(id); \
+    return guard_removed;                                         \
+  }() ||                                                          \
+   (condition))
 #else
 #define GUARD(id, condition) (condition)
 #endif

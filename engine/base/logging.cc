@@ -1,10 +1,10 @@
 #include "engine/base/logging.h"
 
-#include <unistd.h>
-
 #include <atomic>
 #include <charconv>
 #include <memory>
+
+#include <unistd.h>
 
 #include "engine/base/bytes.h"
 #include "engine/base/clock.h"
@@ -122,7 +122,9 @@ void Log(Severity severity, std::string_view message, std::initializer_list<LogF
   }
 }
 
-void SetLogLevel(Severity severity) { lowest_severity.store(severity); }
+void SetLogLevel(Severity severity) {
+  lowest_severity.store(severity);
+}
 
 void SetLogSink(std::function<void(Severity, std::string_view)> sink) {
   auto shared = sink ? std::make_shared<const Sink>(std::move(sink)) : nullptr;

@@ -24,9 +24,7 @@ class Payload {
     }
   }
 
-  std::string_view view() const {
-    return {reinterpret_cast<const char*>(words_.get()), size_};
-  }
+  std::string_view view() const { return {reinterpret_cast<const char*>(words_.get()), size_}; }
   std::size_t size() const { return size_; }
   friend bool operator==(const Payload& a, const Payload& b) { return a.view() == b.view(); }
 

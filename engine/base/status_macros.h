@@ -7,11 +7,11 @@
 #include <absl/status/status.h>
 #include <absl/status/statusor.h>
 
-#define RETURN_IF_ERROR(expression)                             \
-  do {                                                          \
+#define RETURN_IF_ERROR(expression)                                           \
+  do {                                                                        \
     if (absl::Status return_if_error = (expression); !return_if_error.ok()) { \
-      return return_if_error;                                   \
-    }                                                           \
+      return return_if_error;                                                 \
+    }                                                                         \
   } while (false)
 
 #define ENGINE_MACRO_JOIN_INNER(a, b) a##b

@@ -1,8 +1,8 @@
 #include "engine/base/thread.h"
 
-#include <pthread.h>
-
 #include <utility>
+
+#include <pthread.h>
 
 namespace engine {
 

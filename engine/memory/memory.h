@@ -12,7 +12,8 @@
 
 namespace engine::memory {
 
-// `clock` must outlive the engine; it is the store's clock.
+// REQUIRES: `catalogue` is ascending by stream number. `clock` outlives the engine: it is the
+// store's clock.
 std::unique_ptr<Engine> Open(Catalogue catalogue, const Clock& clock = SystemClock());
 
 }  // namespace engine::memory

@@ -2,15 +2,16 @@
 
 #pragma once
 
+#include <absl/status/status.h>
+#include <absl/status/statusor.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <absl/status/status.h>
-#include <absl/status/statusor.h>
-
 namespace support {
 
-inline const absl::Status& StatusOf(const absl::Status& status) { return status; }
+inline const absl::Status& StatusOf(const absl::Status& status) {
+  return status;
+}
 template <class T>
 const absl::Status& StatusOf(const absl::StatusOr<T>& status_or) {
   return status_or.status();

@@ -24,11 +24,12 @@ TEST(BytesTest, HexGoesBothWays) {
 }
 
 TEST(BytesTest, Utf8TakesWellFormedSequencesOnly) {
-  for (const char* good : {"", "a", "\xC3\xA4", "\xE2\x82\xAC", "\xF0\x9F\x98\x80", "\xEF\xBF\xBD"}) {
+  for (const char* good :
+       {"", "a", "\xC3\xA4", "\xE2\x82\xAC", "\xF0\x9F\x98\x80", "\xEF\xBF\xBD"}) {
     EXPECT_TRUE(IsUtf8(good)) << ToHex(good);
   }
-  for (const char* bad : {"\x80", "\xC0\xAF", "\xC3", "\xE0\x80\x80", "\xED\xA0\x80", "\xF5\x80\x80\x80",
-                          "\xF4\x90\x80\x80", "a\xFF"}) {
+  for (const char* bad : {"\x80", "\xC0\xAF", "\xC3", "\xE0\x80\x80", "\xED\xA0\x80",
+                          "\xF5\x80\x80\x80", "\xF4\x90\x80\x80", "a\xFF"}) {
     EXPECT_FALSE(IsUtf8(bad)) << ToHex(bad);
   }
 }

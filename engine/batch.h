@@ -1,0 +1,87 @@
+// Batch: the commands of one transaction, from the lock to the rows.
+//
+// The pure part of the committer: judges commands in order against one view, puts conflicting
+// ones aside, and turns what was proposed into finished rows. Talks to no store.
+
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/command.h"
+#include "engine/footprint.h"
+#include "engine/journal.h"
+
+namespace engine {
+
+struct BatchLimits {
+  // A batch takes no more commands once its payloads reach this.
+  std::size_t bytes = kMaxTransactionBytes / 2;
+  std::size_t commands = 1024;
+};
+
+// A command that waits for, or is in, a transaction.
+struct PendingCommand {
+  std::unique_ptr<Command> command;
+  bool alone = false;  // Its transaction failed once; it is tried again without company.
+};
+
+// One thread; never blocks.
+class Batch {
+ public:
+  // `audit_health` is why the audit cannot be continued; then every command that wants an entry
+  // fails with it.
+  Batch(const Catalogue& catalogue, StreamId audit_stream, absl::Status audit_health,
+        BatchLimits limits)
+      : catalogue_(catalogue),
+        audit_stream_(audit_stream),
+        audit_health_(std::move(audit_health)),
+        limits_(limits) {}
+
+  // Judges `pending` and keeps it, or hands it back:
+  //   kept      it proposed records; they are rows now
+  //   finished  it was past its deadline, or proposed nothing, or proposed what the journal's
+  //             limits refuse: it has been told
+  //   deferred  it touches what an earlier command changed, or there is no room: `pending` is
+  //             untouched and belongs to the next batch
+  enum class Verdict { kKept, kFinished, kDeferred };
+  Verdict Judge(PendingCommand& pending, const View& view, const LockedState& state);
+
+  const std::vector<Record>& rows() const { return rows_; }
+  bool empty() const { return kept_.empty(); }
+  std::size_t size() const { return kept_.size(); }
+  // The latest deadline of the kept commands. REQUIRES: not empty.
+  Deadline LatestDeadline() const;
+
+  // Ends every kept command with `outcome`.
+  void Finish(CommandOutcome::Kind kind, const absl::Status& why);
+  // Gives the kept commands back, unfinished.
+  std::vector<PendingCommand> TakeBack();
+
+ private:
+  struct Kept {
+    PendingCommand pending;
+    std::size_t first_row;
+    std::size_t rows;
+  };
+
+  Verdict Keep(PendingCommand& pending, Proposal proposal, const LockedState& state);
+  absl::Status Seal(Proposal proposal, const LockedState& state);
+  absl::Status AppendRow(RecordDraft draft, const LockedState& state);
+  StreamTail& TailOf(StreamId stream);
+
+  const Catalogue& catalogue_;
+  const StreamId audit_stream_;
+  const absl::Status audit_health_;
+  const BatchLimits limits_;
+  ChangedFacts changed_;
+  std::vector<StreamTail> tails_;  // As the rows so far leave them.
+  std::vector<Record> rows_;
+  std::vector<Kept> kept_;
+  std::size_t bytes_ = 0;
+  Tx tx_ = Tx::kBeforeFirst;
+};
+
+}  // namespace engine
