@@ -1,0 +1,95 @@
+// Transport: HTTP/1.1 over TCP. One I/O thread serves every connection of every listener.
+//
+// Requests of one connection are handled one after the other and answered in order, pipelined or
+// not. A request whose handler has not answered yet is parked; while it is, its connection is
+// still watched, so that a client that goes away frees the place.
+//
+// What is refused before any handler runs, through the family of the path (api/http/router.h):
+// heads over 32 KiB (431), bodies over `max_body` (413, before reading them when Content-Length
+// says so), missing or repeated Host, folded header lines, Content-Length beside
+// Transfer-Encoding, malformed framing (400), other transfer encodings (501), slow senders (408),
+// more than `max_queue` parked requests (503 with `Retry-After: 1`). After a framing error the
+// connection closes.
+//
+// Thread-safe where noted. No TLS: a proxy in front has it.
+
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include <absl/status/statusor.h>
+
+#include "api/http/router.h"
+#include "engine/base/clock.h"
+#include "engine/base/deadline.h"
+
+namespace api {
+
+struct TransportOptions {
+  std::size_t max_body = std::size_t{8} << 20;                  // bytes
+  std::size_t max_head = std::size_t{32} << 10;                 // bytes
+  std::size_t max_queue = 4096;                                 // requests parked at once
+  std::size_t max_connections = 16384;                          // more are closed as they come
+  engine::Duration head_timeout = std::chrono::seconds(10);     // first byte to end of head
+  engine::Duration read_timeout = std::chrono::seconds(30);     // first byte to end of body
+  engine::Duration idle_timeout = std::chrono::seconds(120);    // between requests
+  engine::Duration write_timeout = std::chrono::seconds(30);    // an answer nobody reads
+  engine::Duration request_timeout = std::chrono::seconds(30);  // Request::deadline from arrival
+  const engine::Clock* clock = nullptr;                         // nullptr: SystemClock()
+};
+
+// A snapshot for /metrics.
+struct TransportStats {
+  std::uint64_t connections = 0;  // open now
+  std::uint64_t parked = 0;       // requests waiting for their answer now
+  std::uint64_t accepted = 0;     // connections since the start
+  std::uint64_t turned_away = 0;  // connections closed because of max_connections
+  std::uint64_t requests = 0;     // answered since the start
+  std::uint64_t refused = 0;      // of these 503 because of max_queue
+};
+
+class Transport {
+ public:
+  explicit Transport(TransportOptions options);
+  // Stops without waiting for parked requests; see Drain.
+  ~Transport();
+  Transport(const Transport&) = delete;
+  Transport& operator=(const Transport&) = delete;
+
+  // Opens a listening socket and returns its address, `127.0.0.1:8080` or `[::1]:8080`, with the
+  // real port when 0 was asked for. `router` must outlive the transport. Resolving a name blocks.
+  // Connections are accepted from Start on; until then they wait in the kernel.
+  // Fails with kInvalidArgument (not HOST:PORT) or kUnavailable (taken, not permitted).
+  // REQUIRES: before Start.
+  absl::StatusOr<std::string> Listen(std::string_view host_and_port, const Router& router);
+
+  // Starts the I/O thread. Call once.
+  void Start();
+
+  // Runs `task` on the I/O thread, in order of posting; many tasks share one wake-up. Thread-safe;
+  // never blocks. Before Start the task waits; after the end of the I/O thread it is dropped.
+  void Post(std::function<void()> task);
+  bool OnIoThread() const;
+
+  // Stops accepting, closes idle connections, answers what is in flight with `Connection: close`
+  // and returns when nothing is left or at `deadline`. True: nothing was cut off. Blocks; not from
+  // the I/O thread.
+  bool Drain(engine::Deadline deadline);
+
+  // Ends the I/O thread and closes every connection. Idempotent. Blocks shortly.
+  void Stop();
+
+  // Thread-safe.
+  TransportStats stats() const;
+
+ private:
+  class Impl;
+  std::shared_ptr<Impl> impl_;  // Shared with responders that outlive the transport.
+};
+
+}  // namespace api
