@@ -1,0 +1,24 @@
+#include "engine/memory/memory.h"
+
+#include "tests/conformance/conformance.h"
+
+namespace conformance {
+namespace {
+
+class MemoryStore final : public Store {
+ public:
+  engine::Engine& engine() override { return *engine_; }
+  // Threads of one process share the memory as processes share a database.
+  engine::Engine* second() override { return engine_.get(); }
+
+ private:
+  std::unique_ptr<engine::Engine> engine_ = engine::memory::Open(Streams());
+};
+
+INSTANTIATE_TEST_SUITE_P(Memory, JournalConformance,
+                         testing::Values(StoreFactory{
+                             "Memory", [] { return std::make_unique<MemoryStore>(); }}),
+                         StoreName);
+
+}  // namespace
+}  // namespace conformance
