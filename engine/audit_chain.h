@@ -21,12 +21,12 @@ namespace engine {
 
 // What a command says about itself; the rest of the entry is filled in under the lock.
 struct AuditDraft {
-  std::string actor;
-  std::string action;  // `resource.create`, `experiment.kill`, ...
-  std::string target;  // Empty fields are omitted from the entry.
-  std::string ip;
-  std::string request_id;
-  std::map<std::string, std::string> details;
+  std::string actor{};
+  std::string action{};  // `resource.create`, `experiment.kill`, ...
+  std::string target{};  // This and the following are omitted from the entry when empty.
+  std::string ip{};
+  std::string request_id{};
+  std::map<std::string, std::string> details{};
 };
 
 struct AuditEntry {
@@ -36,11 +36,14 @@ struct AuditEntry {
   std::string prev;  // Hash of the entry before, lower-case hexadecimal; empty for the first.
 };
 
-// The canonical bytes. Invalid UTF-8 in any field is replaced by U+FFFD, byte by byte.
+// The canonical bytes. Invalid UTF-8 in any field is replaced by U+FFFD, byte by byte; of keys of
+// `details` that become equal by that, the first in the order of bytes stays.
 std::string EncodeAuditEntry(const AuditEntry& entry);
 
 // The inverse. Fails with kDataLoss when `payload` is not exactly what EncodeAuditEntry gives for
-// some entry (imported chains may spell \b and \f as \u0008 and \u000c).
+// some entry whose `prev` is a hash (none for seq 1). Imported chains may spell \b and \f as
+// \u0008 and \u000c and have times of up to nine digits, of which `time` keeps six: a hash is
+// taken over the payload, never over an entry that was encoded again.
 absl::StatusOr<AuditEntry> DecodeAuditEntry(std::string_view payload);
 
 // Lower-case hexadecimal SHA-256 of the payload.
@@ -50,7 +53,7 @@ std::string AuditHash(std::string_view payload);
 // stream, empty before the first. `covers` are the rows that commit with the entry: their
 // position ranges by stream name become the detail `halo.records`
 // ("resources:17-18,killswitch:4"), and SHA-256 over their RowBytes, each prefixed by its length
-// as u32, the detail `halo.sha256`.
+// as u32, the detail `halo.sha256`. Nothing covered: neither detail.
 std::string SealAuditEntry(const AuditDraft& draft, Position seq, Timestamp at,
                            std::string_view previous_payload, std::span<const Record> covers,
                            const Catalogue& catalogue);
