@@ -120,7 +120,9 @@ void AppendJsonNumber(double number, std::string& out) {
   if (mark > 1) {
     digits += scientific.substr(2, mark - 2);
   }
-  const int exponent = std::atoi(text.data() + mark + 1);
+  int exponent = 0;  // `from_chars` knows no plus sign.
+  const std::size_t plus = scientific[mark + 1] == '+' ? 1 : 0;
+  std::from_chars(text.data() + mark + 1 + plus, end, exponent);
   if (number < 0) {
     out.push_back('-');
   }
