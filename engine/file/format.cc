@@ -1,0 +1,250 @@
+#include "engine/file/format.h"
+
+#include <absl/strings/str_format.h>
+
+#include "engine/base/bytes.h"
+#include "engine/base/checksum.h"
+#include "engine/base/guard.h"
+
+namespace engine::file {
+namespace {
+
+constexpr std::string_view kSegmentMagic = "HALOJRNL";
+constexpr std::string_view kHeadMagic = "HALOHEAD";
+constexpr std::string_view kStreamsMagic = "HALOSTRM";
+constexpr std::size_t kChecksumBytes = 8;
+
+void Seal(std::string& bytes) {
+  AppendU64(Checksum64(bytes), bytes);
+}
+
+// Whether the last 8 bytes are the checksum of all before.
+bool Sealed(std::string_view bytes) {
+  const std::size_t body = bytes.size() - kChecksumBytes;
+  return ReadU64(bytes.substr(body)) == Checksum64(bytes.substr(0, body));
+}
+
+absl::Status CheckVersion(std::uint32_t version) {
+  if (version == kFormatVersion) {
+    return absl::OkStatus();
+  }
+  return absl::FailedPreconditionError(
+      absl::StrFormat("format version %d; this program reads version %d", version, kFormatVersion));
+}
+
+}  // namespace
+
+std::string EncodeSegmentHeader(const SegmentHeader& header) {
+  std::string bytes(kSegmentMagic);
+  AppendU32(kFormatVersion, bytes);
+  AppendU32(0, bytes);
+  AppendU64(header.marker, bytes);
+  AppendU64(Raw(header.first_tx), bytes);
+  AppendU64(Raw(header.previous), bytes);
+  Seal(bytes);
+  return bytes;
+}
+
+absl::StatusOr<SegmentHeader> DecodeSegmentHeader(std::string_view bytes) {
+  if (bytes.empty()) {
+    return absl::DataLossError("the file is empty");
+  }
+  if (bytes.size() < kSegmentHeaderBytes) {
+    return absl::DataLossError("the segment's header is cut off");
+  }
+  bytes = bytes.substr(0, kSegmentHeaderBytes);
+  if (!bytes.starts_with(kSegmentMagic)) {
+    return absl::DataLossError("this is no segment: it does not start with HALOJRNL");
+  }
+  if (!GUARD("file.header-checksum", Sealed(bytes))) {
+    return absl::DataLossError("the checksum of the segment's header is wrong");
+  }
+  if (absl::Status version = CheckVersion(ReadU32(bytes.substr(8))); !version.ok()) {
+    return version;
+  }
+  return SegmentHeader{.marker = ReadU64(bytes.substr(16)),
+                       .first_tx = Tx{ReadU64(bytes.substr(24))},
+                       .previous = FrameDigest{ReadU64(bytes.substr(32))}};
+}
+
+EncodedFrame EncodeFrame(const SegmentHeader& segment, Tx tx, FrameDigest previous,
+                         std::span<const Record> rows) {
+  std::size_t size = kFrameHeaderBytes + kFrameTrailerBytes;
+  for (const Record& row : rows) {
+    size += kRowHeaderBytes + kRowFixedBytes + row.key.size() + row.payload.size();
+  }
+  EncodedFrame frame;
+  frame.bytes.reserve(size);
+  frame.rows.reserve(rows.size());
+  AppendU64(segment.marker, frame.bytes);
+  AppendU32(static_cast<std::uint32_t>(size), frame.bytes);
+  AppendU32(kTransactionFrame, frame.bytes);
+  AppendU64(Raw(tx), frame.bytes);
+  AppendU64(Raw(previous), frame.bytes);
+  AppendU32(static_cast<std::uint32_t>(rows.size()), frame.bytes);
+  for (const Record& row : rows) {
+    frame.rows.push_back(static_cast<std::uint32_t>(frame.bytes.size()));
+    AppendU64(row.checksum, frame.bytes);
+    AppendU64(Raw(row.digest), frame.bytes);
+    frame.bytes += RowBytes(row);
+  }
+  frame.digest = FrameDigest{Checksum64(frame.bytes)};
+  AppendU64(Raw(frame.digest), frame.bytes);
+  return frame;
+}
+
+std::uint32_t ClaimedLength(std::uint64_t marker, std::string_view bytes) {
+  const std::uint32_t length = ReadU32(bytes.substr(8));
+  const bool possible =
+      length >= kFrameHeaderBytes + kFrameTrailerBytes && length <= kMaxFrameBytes;
+  return ReadU64(bytes) == marker && possible ? length : 0;
+}
+
+absl::StatusOr<Frame> DecodeFrame(std::uint64_t marker, std::string_view bytes) {
+  if (bytes.size() < kFrameHeaderBytes) {
+    return absl::DataLossError("the frame's header is cut off");
+  }
+  if (ReadU64(bytes) != marker) {
+    return absl::DataLossError("no frame starts here: the marker is wrong");
+  }
+  const std::uint32_t length = ClaimedLength(marker, bytes);
+  if (length == 0) {
+    return absl::DataLossError(
+        absl::StrFormat("the frame's length %d is impossible", ReadU32(bytes.substr(8))));
+  }
+  if (length > bytes.size()) {
+    return absl::DataLossError("the frame is cut off");
+  }
+  bytes = bytes.substr(0, length);
+  if (!GUARD("file.frame-checksum", Sealed(bytes))) {
+    return absl::DataLossError("the frame's checksum is wrong");
+  }
+  if (const std::uint32_t type = ReadU32(bytes.substr(12)); type != kTransactionFrame) {
+    return absl::DataLossError(absl::StrFormat("the frame's type %d is unknown", type));
+  }
+  Frame frame;
+  frame.length = length;
+  frame.tx = Tx{ReadU64(bytes.substr(16))};
+  frame.previous = FrameDigest{ReadU64(bytes.substr(24))};
+  frame.rows = ReadU32(bytes.substr(32));
+  frame.body = bytes.substr(kFrameHeaderBytes, length - kFrameHeaderBytes - kFrameTrailerBytes);
+  frame.digest = FrameDigest{ReadU64(bytes.substr(length - kFrameTrailerBytes))};
+  return frame;
+}
+
+std::size_t RowSize(std::string_view bytes) {
+  constexpr std::size_t kKeyLengthAt = kRowHeaderBytes + 20;
+  if (bytes.size() < kKeyLengthAt + 4) {
+    return kRowHeaderBytes + kRowFixedBytes;
+  }
+  const std::size_t key = ReadU32(bytes.substr(kKeyLengthAt));
+  const std::size_t before_payload = kRowHeaderBytes + kRowFixedBytes + key;
+  if (bytes.size() < before_payload) {
+    return before_payload;
+  }
+  return before_payload + ReadU32(bytes.substr(before_payload - 4));
+}
+
+std::optional<RowView> DecodeRow(std::string_view bytes) {
+  const std::size_t size = RowSize(bytes);
+  if (bytes.size() < size) {
+    return std::nullopt;
+  }
+  RowView row;
+  row.checksum = ReadU64(bytes);
+  row.digest = Digest{ReadU64(bytes.substr(8))};
+  row.bytes = bytes.substr(kRowHeaderBytes, size - kRowHeaderBytes);
+  row.stream = StreamId{ReadU32(row.bytes)};
+  row.position = Position{ReadU64(row.bytes.substr(4))};
+  row.tx = Tx{ReadU64(row.bytes.substr(12))};
+  const std::size_t key = ReadU32(row.bytes.substr(20));
+  row.key = row.bytes.substr(24, key);
+  const std::string_view rest = row.bytes.substr(24 + key);
+  row.previous = Position{ReadU64(rest)};
+  row.flags = ReadU16(rest.substr(8));
+  row.at = Timestamp{static_cast<std::int64_t>(ReadU64(rest.substr(10)))};
+  row.payload = rest.substr(22);
+  return row;
+}
+
+bool RowIntact(const RowView& row) {
+  return GUARD("file.row-checksum", row.checksum == Checksum64(row.bytes));
+}
+
+Record ToRecord(const RowView& row) {
+  Record record;
+  record.stream = row.stream;
+  record.position = row.position;
+  record.tx = row.tx;
+  record.key = row.key;
+  record.previous = row.previous;
+  record.flags = row.flags;
+  record.at = row.at;
+  record.checksum = row.checksum;
+  record.digest = row.digest;
+  record.payload = Payload(row.payload);
+  return record;
+}
+
+std::string EncodeHeadMark(const HeadMark& mark) {
+  std::string bytes(kHeadMagic);
+  AppendU64(Raw(mark.segment), bytes);
+  AppendU64(mark.offset, bytes);
+  AppendU64(Raw(mark.tx), bytes);
+  AppendU64(Raw(mark.digest), bytes);
+  Seal(bytes);
+  return bytes;
+}
+
+std::optional<HeadMark> DecodeHeadMark(std::string_view bytes) {
+  if (bytes.size() != kHeadSlotBytes || !bytes.starts_with(kHeadMagic) || !Sealed(bytes)) {
+    return std::nullopt;
+  }
+  return HeadMark{.segment = Tx{ReadU64(bytes.substr(8))},
+                  .offset = ReadU64(bytes.substr(16)),
+                  .tx = Tx{ReadU64(bytes.substr(24))},
+                  .digest = FrameDigest{ReadU64(bytes.substr(32))}};
+}
+
+std::string EncodeStreams(const Catalogue& catalogue) {
+  std::string bytes(kStreamsMagic);
+  AppendU32(kFormatVersion, bytes);
+  AppendU32(static_cast<std::uint32_t>(catalogue.size()), bytes);
+  for (const StreamSpec& spec : catalogue) {
+    AppendU32(static_cast<std::uint32_t>(spec.id), bytes);
+    AppendU8(spec.keyed ? 1 : 0, bytes);
+    AppendU8(spec.chained ? 1 : 0, bytes);
+    AppendU16(static_cast<std::uint16_t>(spec.name.size()), bytes);
+    bytes += spec.name;
+  }
+  Seal(bytes);
+  return bytes;
+}
+
+absl::StatusOr<Catalogue> DecodeStreams(std::string_view bytes) {
+  constexpr std::size_t kFixed = 16;
+  if (bytes.size() < kFixed + kChecksumBytes || !bytes.starts_with(kStreamsMagic) ||
+      !Sealed(bytes)) {
+    return absl::DataLossError("the list of streams is damaged");
+  }
+  if (absl::Status version = CheckVersion(ReadU32(bytes.substr(8))); !version.ok()) {
+    return version;
+  }
+  const std::uint32_t count = ReadU32(bytes.substr(12));
+  std::string_view rest = bytes.substr(kFixed, bytes.size() - kFixed - kChecksumBytes);
+  Catalogue catalogue;
+  for (std::uint32_t i = 0; i < count; ++i) {
+    const std::size_t name = rest.size() < 8 ? rest.size() : ReadU16(rest.substr(6));
+    if (rest.size() < 8 + name) {
+      return absl::DataLossError("the list of streams is cut off");
+    }
+    catalogue.push_back({.id = StreamId{ReadU32(rest)},
+                         .name = std::string(rest.substr(8, name)),
+                         .keyed = rest[4] != 0,
+                         .chained = rest[5] != 0});
+    rest.remove_prefix(8 + name);
+  }
+  return catalogue;
+}
+
+}  // namespace engine::file

@@ -1,0 +1,338 @@
+#include "engine/file/journal.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <utility>
+
+#include <absl/strings/str_format.h>
+#include <sys/statvfs.h>
+
+#include "engine/append_check.h"
+#include "engine/base/logging.h"
+#include "engine/base/status_macros.h"
+#include "engine/file/scan.h"
+#include "engine/news_page.h"
+
+namespace engine::file {
+namespace {
+
+// Names this life of this store; files have only one (engine/journal.h, Origin).
+Origin FileOrigin() {
+  return {"file"};
+}
+
+std::string Text(const absl::Status& status) {
+  return {status.message().data(), status.message().size()};
+}
+
+absl::Status CheckDeadline(Deadline deadline) {
+  return deadline.HasPassed() ? absl::DeadlineExceededError("reading the journal")
+                              : absl::OkStatus();
+}
+
+}  // namespace
+
+class FileTransaction final : public Transaction {
+ public:
+  FileTransaction(FileJournal& journal, Deadline deadline)
+      : journal_(journal), deadline_(deadline) {}
+  ~FileTransaction() override {
+    if (open_) {
+      journal_.Unlock();
+    }
+  }
+
+  absl::StatusOr<LockedState> Read(const Cursors& after) override {
+    return journal_.ReadLocked(after, deadline_);
+  }
+
+  absl::Status Append(std::vector<Record> rows) override {
+    RETURN_IF_ERROR(journal_.CheckRows(rows));
+    rows_ = std::move(rows);
+    return absl::OkStatus();
+  }
+
+  CommitOutcome Commit() override {
+    CommitOutcome outcome = CommitLocked();
+    open_ = false;
+    journal_.Unlock();
+    return outcome;
+  }
+
+ private:
+  CommitOutcome CommitLocked() {
+    if (rows_.empty()) {
+      return {CommitOutcome::Kind::kFailed, absl::InvalidArgumentError("nothing was appended")};
+    }
+    if (deadline_.HasPassed()) {
+      return {CommitOutcome::Kind::kFailed,
+              absl::DeadlineExceededError("the deadline passed before the commit")};
+    }
+    return journal_.Write(rows_);
+  }
+
+  FileJournal& journal_;
+  const Deadline deadline_;
+  std::vector<Record> rows_;
+  bool open_ = true;
+};
+
+FileJournal::FileJournal(std::unique_ptr<Directory> directory, Catalogue catalogue,
+                         Contents contents, Writing writing, Options options)
+    : directory_(std::move(directory)),
+      options_(std::move(options)),
+      writing_(std::move(writing)),
+      state_(std::move(catalogue), std::move(contents)) {
+  if (writing_.head != nullptr) {
+    marker_ = Thread("file-head-mark", [this] { MarkUntilStopped(); });
+  }
+}
+
+FileJournal::~FileJournal() {
+  {
+    MutexLock lock(mutex_);
+    stopping_ = true;
+  }
+  wake_.SignalAll();
+  marker_.Join();
+  if (writing_.head != nullptr && Fatal().ok()) {
+    Mark();
+  }
+}
+
+absl::Status FileJournal::ReadLastPayloads() {
+  for (const StreamTail& tail : state_.Tails()) {
+    const auto spec = std::ranges::find(catalogue(), tail.stream, &StreamSpec::id);
+    if (!spec->chained || tail.position == Position::kBeforeFirst) {
+      continue;
+    }
+    ASSIGN_OR_RETURN(const std::vector<Record> last,
+                     ReadStream(tail.stream, tail.position, 1, Deadline::Infinite()));
+    state_.SetLastPayload(tail.stream, last.front().payload);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status FileJournal::Fatal() const {
+  MutexLock lock(mutex_);
+  return fatal_;
+}
+
+// Nothing may be written from now on.
+void FileJournal::Stop(const absl::Status& why) {
+  {
+    MutexLock lock(mutex_);
+    if (!fatal_.ok()) {
+      return;
+    }
+    fatal_ = absl::UnavailableError(
+        absl::StrFormat("the journal takes no writes until a restart: %s", Text(why)));
+  }
+  Log(Severity::kError, "the journal cannot be written any more",
+      {{"directory", directory_->path()}, {"why", Text(why)}});
+  if (options_.on_fatal) {
+    options_.on_fatal(why);
+  } else {
+    std::_Exit(EXIT_FAILURE);
+  }
+}
+
+absl::Status FileJournal::CheckReady(Deadline) {
+  if (writing_.log == nullptr) {
+    return absl::UnavailableError("the journal is open for reading only");
+  }
+  RETURN_IF_ERROR(Fatal());
+  struct statvfs info = {};
+  if (fstatvfs(directory_->fd(), &info) != 0) {
+    return DiskError(absl::StrFormat("asking for space in %s", directory_->path()));
+  }
+  if ((info.f_flag & ST_RDONLY) != 0) {
+    return absl::UnavailableError(
+        absl::StrFormat("%s is mounted for reading only", directory_->path()));
+  }
+  if (static_cast<std::uint64_t>(info.f_bavail) * info.f_frsize < kMaxTransactionBytes) {
+    return absl::UnavailableError(absl::StrFormat("the disk of %s is full", directory_->path()));
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::unique_ptr<Transaction>> FileJournal::Begin(Deadline deadline) {
+  if (writing_.log == nullptr) {
+    return absl::UnavailableError("the journal is open for reading only");
+  }
+  if (!lock_.Take(deadline)) {
+    return absl::DeadlineExceededError("waiting for the journal's lock");
+  }
+  auto transaction = std::make_unique<FileTransaction>(*this, deadline);
+  RETURN_IF_ERROR(Fatal());
+  return transaction;
+}
+
+absl::StatusOr<LockedState> FileJournal::ReadLocked(const Cursors& after, Deadline deadline) {
+  LockedState state;
+  // Nothing can be appended between these calls: the lock is held.
+  ASSIGN_OR_RETURN(state.news, ReadAfter(after, deadline));
+  const State::Cut cut = state_.Now();
+  state.tails = cut.tails;
+  state.last_tx = cut.end.tx;
+  state.now = options_.clock->Now();
+  for (const StreamTail& tail : state.tails) {
+    state.now = std::max(state.now, tail.at);
+  }
+  return state;
+}
+
+absl::Status FileJournal::CheckRows(std::span<const Record> rows) const {
+  const State::Cut cut = state_.Now();
+  return CheckAppend(catalogue(), cut.tails, cut.end.tx, rows);
+}
+
+CommitOutcome FileJournal::Write(std::span<const Record> rows) {
+  using Kind = CommitOutcome::Kind;
+  // The head mark's thread may have met a failed sync while this transaction was open.
+  if (absl::Status fatal = Fatal(); !fatal.ok()) {
+    return {Kind::kFailed, std::move(fatal)};
+  }
+  const absl::StatusOr<SegmentLog::Appended> appended = writing_.log->Append(rows.front().tx, rows);
+  if (absl::IsInternal(appended.status())) {
+    Stop(appended.status());
+    return {Kind::kUnknown, absl::UnknownError(Text(appended.status()))};
+  }
+  if (!appended.ok()) {
+    return {Kind::kFailed, appended.status()};
+  }
+  state_.Publish(*appended, rows);
+  bool was_marked = false;
+  {
+    MutexLock lock(mutex_);
+    was_marked = !std::exchange(unmarked_, true);
+  }
+  if (was_marked) {
+    wake_.SignalAll();
+  }
+  return {Kind::kCommitted, absl::OkStatus()};
+}
+
+StreamReader FileJournal::ReaderOf(StreamId stream, Position from, Position through) const {
+  return {*directory_, stream, from, through,
+          [this, stream, through](Position first, std::size_t limit) {
+            return state_.Places(stream, first, through, limit);
+          }};
+}
+
+absl::StatusOr<News> FileJournal::ReadAfter(const Cursors& after, Deadline deadline) {
+  NewsPage page(after);
+  ASSIGN_OR_RETURN(std::vector<State::Delta> deltas, state_.DeltasAfter(after));
+  for (State::Delta& delta : deltas) {
+    if (delta.after.position >= delta.through) {
+      continue;
+    }
+    RETURN_IF_ERROR(CheckDeadline(deadline));
+    bool room = true;
+    for (std::size_t i = 0; i < delta.rows.size() && room; ++i) {
+      room = page.Add(std::move(delta.rows[i]));
+    }
+    if (!delta.rows.empty()) {
+      continue;
+    }
+    StreamReader reader = ReaderOf(delta.after.stream, Next(delta.after.position), delta.through);
+    while (room) {
+      ASSIGN_OR_RETURN(std::optional<Record> row, reader.Next());
+      room = row.has_value() && page.Add(*std::move(row));
+    }
+  }
+  News news = std::move(page).Finish();
+  news.origin = FileOrigin();
+  return news;
+}
+
+absl::StatusOr<std::vector<Record>> FileJournal::ReadStream(StreamId stream, Position from,
+                                                            int limit, Deadline deadline) {
+  RETURN_IF_ERROR(CheckDeadline(deadline));
+  const std::vector<StreamTail> tails = state_.Tails();
+  const auto tail = std::ranges::find(tails, stream, &StreamTail::stream);
+  if (tail == tails.end()) {
+    return absl::InvalidArgumentError(
+        absl::StrFormat("stream %d is not in the catalogue", Raw(stream)));
+  }
+  std::vector<Record> rows;
+  const Position first = std::max(from, Position{1});
+  if (first > tail->position) {
+    return rows;
+  }
+  StreamReader reader = ReaderOf(stream, first, tail->position);
+  std::size_t bytes = 0;
+  while (rows.size() < static_cast<std::size_t>(limit) && bytes < kNewsPageBytes) {
+    ASSIGN_OR_RETURN(std::optional<Record> row, reader.Next());
+    if (!row.has_value()) {
+      break;
+    }
+    bytes += row->payload.size();
+    rows.push_back(*std::move(row));
+  }
+  return rows;
+}
+
+absl::StatusOr<std::vector<StreamTail>> FileJournal::Tails(Deadline deadline) {
+  RETURN_IF_ERROR(CheckDeadline(deadline));
+  return state_.Tails();
+}
+
+absl::Status FileJournal::Scan(const ScanOptions& options, const RowSink& sink, Deadline deadline) {
+  const State::Cut cut = state_.Now();
+  // The first row that is asked for tells the segment to begin with.
+  std::optional<Tx> first;
+  for (const StreamCursor& cursor : options.after) {
+    const auto tail = std::ranges::find(cut.tails, cursor.stream, &StreamTail::stream);
+    if (tail == cut.tails.end()) {
+      return absl::InvalidArgumentError(
+          absl::StrFormat("stream %d is not in the catalogue", Raw(cursor.stream)));
+    }
+    if (cursor.position < tail->position) {
+      const Position next = Next(cursor.position);
+      const Tx segment = state_.Places(cursor.stream, next, next, 1).front().segment;
+      first = std::min(first.value_or(segment), segment);
+    }
+  }
+  if (!first.has_value()) {
+    return absl::OkStatus();
+  }
+  const auto begin = std::ranges::find(cut.segments, *first);
+  return ScanSegments(*directory_, cut, static_cast<std::size_t>(begin - cut.segments.begin()),
+                      options, sink, deadline);
+}
+
+void FileJournal::MarkUntilStopped() {
+  while (WaitToMark()) {
+    Mark();
+  }
+}
+
+// Returns when a mark is due; false when the engine is being destroyed.
+bool FileJournal::WaitToMark() {
+  MutexLock lock(mutex_);
+  while (!unmarked_ && !stopping_) {
+    wake_.Wait(mutex_);
+  }
+  const Deadline due = Deadline::After(options_.mark_interval);
+  while (!stopping_ && !due.HasPassed()) {
+    wake_.WaitUntil(mutex_, due);
+  }
+  unmarked_ = false;
+  return !stopping_;
+}
+
+void FileJournal::Mark() {
+  const absl::Status status = writing_.head->Write(state_.End());
+  if (absl::IsInternal(status)) {
+    Stop(status);
+    return;
+  }
+  if (!status.ok()) {
+    // The older mark stands: less is noticed, nothing is lost. The next commit brings it back.
+    Log(Severity::kWarning, "the head mark could not be written",
+        {{"directory", directory_->path()}, {"why", Text(status)}});
+  }
+}
+
+}  // namespace engine::file

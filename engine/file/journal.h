@@ -1,0 +1,84 @@
+// FileJournal reads and writes the journal of one directory; opened for reading only it has no
+// log and refuses to begin.
+//
+// Thread-safe, as engine/journal.h wants.
+
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "engine/base/thread.h"
+#include "engine/file/directory.h"
+#include "engine/file/file.h"
+#include "engine/file/head_file.h"
+#include "engine/file/segment_log.h"
+#include "engine/file/state.h"
+#include "engine/file/turn.h"
+
+namespace engine::file {
+
+// What writing takes; none of it is there in a journal opened for reading only.
+struct Writing {
+  std::unique_ptr<HeadFile> head;
+  std::unique_ptr<SegmentLog> log;
+};
+
+class FileJournal final : public Engine, public Journal {
+ public:
+  FileJournal(std::unique_ptr<Directory> directory, Catalogue catalogue, Contents contents,
+              Writing writing, Options options);
+  // Writes the head mark a last time.
+  ~FileJournal() override;
+
+  // Reads what the tails of chained streams carry. Called once, before anything else.
+  absl::Status ReadLastPayloads();
+
+  Journal& journal() override { return *this; }
+  absl::Status CheckReady(Deadline deadline) override;
+  std::string backend() const override { return "file"; }
+
+  const Catalogue& catalogue() const override { return state_.catalogue(); }
+  absl::StatusOr<std::unique_ptr<Transaction>> Begin(Deadline deadline) override;
+  absl::StatusOr<News> ReadAfter(const Cursors& after, Deadline deadline) override;
+  absl::StatusOr<std::vector<Record>> ReadStream(StreamId stream, Position from, int limit,
+                                                 Deadline deadline) override;
+  absl::StatusOr<std::vector<StreamTail>> Tails(Deadline deadline) override;
+  absl::Status Scan(const ScanOptions& options, const RowSink& sink, Deadline deadline) override;
+
+ private:
+  friend class FileTransaction;
+
+  // Of the transaction that holds the journal's lock.
+  absl::StatusOr<LockedState> ReadLocked(const Cursors& after, Deadline deadline);
+  absl::Status CheckRows(std::span<const Record> rows) const;
+  CommitOutcome Write(std::span<const Record> rows);
+  void Unlock() { lock_.Leave(); }
+
+  StreamReader ReaderOf(StreamId stream, Position from, Position through) const;
+  absl::Status Fatal() const;
+  void Stop(const absl::Status& why);
+
+  // The head mark's thread.
+  void MarkUntilStopped();
+  bool WaitToMark();
+  void Mark();
+
+  const std::unique_ptr<Directory> directory_;
+  const Options options_;
+  const Writing writing_;
+  State state_;
+  Turn lock_;  // The journal's lock: a transaction is open.
+
+  mutable Mutex mutex_;
+  CondVar wake_;
+  bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
+  bool unmarked_ ABSL_GUARDED_BY(mutex_) = false;  // Rows are durable behind the head mark.
+  absl::Status fatal_ ABSL_GUARDED_BY(mutex_);
+  Thread marker_;
+};
+
+}  // namespace engine::file

@@ -1,0 +1,150 @@
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <absl/strings/str_format.h>
+
+#include "engine/base/logging.h"
+#include "engine/base/status_macros.h"
+#include "engine/file/directory.h"
+#include "engine/file/file.h"
+#include "engine/file/format.h"
+#include "engine/file/head_file.h"
+#include "engine/file/journal.h"
+#include "engine/file/recovery.h"
+#include "engine/file/segment_log.h"
+
+namespace engine::file {
+namespace {
+
+constexpr char kStreamsName[] = "streams";
+constexpr std::uint64_t kMinSegmentBytes = std::uint64_t{4} << 10;
+// Offsets are kept in 32 bits, and the last frame may reach over the size by its own.
+constexpr std::uint64_t kMaxSegmentBytes = std::uint64_t{1} << 30;
+constexpr std::size_t kMaxStreamsBytes = std::size_t{1} << 20;
+
+absl::StatusOr<Catalogue> ReadStreams(const Directory& directory) {
+  ASSIGN_OR_RETURN(const std::string bytes, directory.ReadFile(kStreamsName, kMaxStreamsBytes));
+  absl::StatusOr<Catalogue> streams = DecodeStreams(bytes);
+  if (!streams.ok()) {
+    const absl::Status& why = streams.status();
+    return absl::Status(why.code(),
+                        absl::StrFormat("%s/%s at byte 0: %s", directory.path(), kStreamsName,
+                                        std::string(why.message().data(), why.message().size())));
+  }
+  return streams;
+}
+
+// The stored streams and the program's together. A stream that only the store knows stays: its
+// rows are part of the journal.
+absl::StatusOr<Catalogue> Merge(Catalogue stored, const Catalogue& wanted) {
+  for (const StreamSpec& spec : wanted) {
+    const auto same_id = std::ranges::find(stored, spec.id, &StreamSpec::id);
+    const auto same_name = std::ranges::find(stored, spec.name, &StreamSpec::name);
+    if (same_id != same_name) {
+      return absl::FailedPreconditionError(absl::StrFormat(
+          "stream %d is called %s here, but not in the data directory", Raw(spec.id), spec.name));
+    }
+    if (same_id == stored.end()) {
+      stored.push_back(spec);
+    } else {
+      *same_id = spec;
+    }
+  }
+  std::ranges::sort(stored, {}, &StreamSpec::id);
+  return stored;
+}
+
+absl::StatusOr<Catalogue> SettleStreams(const Directory& directory, const Catalogue& wanted) {
+  absl::StatusOr<Catalogue> stored = ReadStreams(directory);
+  if (absl::IsNotFound(stored.status())) {
+    stored = Catalogue();
+  }
+  RETURN_IF_ERROR(stored.status());
+  ASSIGN_OR_RETURN(Catalogue merged, Merge(*stored, wanted));
+  if (merged.size() != stored->size()) {
+    RETURN_IF_ERROR(directory.Replace(kStreamsName, EncodeStreams(merged)).status());
+  }
+  return merged;
+}
+
+// Without a list of streams or a head mark there may be no segment: they are made first.
+absl::Status CheckComplete(const Directory& directory) {
+  ASSIGN_OR_RETURN(const std::vector<Tx> segments, directory.Segments());
+  for (const char* name : {kStreamsName, "head"}) {
+    if (!segments.empty() && absl::IsNotFound(directory.OpenFile(name, false).status())) {
+      return absl::DataLossError(
+          absl::StrFormat("%s/%s at byte 0: the file is missing", directory.path(), name));
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::unique_ptr<HeadFile>> OpenHead(const Directory& directory) {
+  absl::StatusOr<std::unique_ptr<HeadFile>> head = HeadFile::Open(directory);
+  if (absl::IsNotFound(head.status())) {
+    head = HeadFile::Create(directory, HeadMark{.segment = Next(Tx::kBeforeFirst),
+                                                .offset = kSegmentHeaderBytes,
+                                                .tx = Tx::kBeforeFirst,
+                                                .digest = FrameDigest::kNone});
+  }
+  return head;
+}
+
+absl::StatusOr<Contents> OpenContents(const Directory& directory, const Catalogue& catalogue,
+                                      HeadFile& head) {
+  ASSIGN_OR_RETURN(const HeadMark mark, ReadHeadMark(directory));
+  ASSIGN_OR_RETURN(Contents contents, ReadContents(directory, catalogue, mark));
+  RETURN_IF_ERROR(MakeDurable(directory, contents, mark));
+  RETURN_IF_ERROR(head.Write(contents.end));
+  return contents;
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<Engine>> Open(Catalogue catalogue, Options options) {
+  if (options.segment_bytes < kMinSegmentBytes || options.segment_bytes > kMaxSegmentBytes) {
+    return absl::InvalidArgumentError(
+        absl::StrFormat("a segment must have %d to %d bytes", kMinSegmentBytes, kMaxSegmentBytes));
+  }
+  Disk& disk = options.disk != nullptr ? *options.disk : SystemDisk();
+  ASSIGN_OR_RETURN(Directory opened, Directory::OpenForWriting(options.dir, disk));
+  auto directory = std::make_unique<Directory>(std::move(opened));
+  RETURN_IF_ERROR(CheckComplete(*directory));
+  ASSIGN_OR_RETURN(Catalogue merged, SettleStreams(*directory, catalogue));
+  Writing writing;
+  ASSIGN_OR_RETURN(writing.head, OpenHead(*directory));
+  ASSIGN_OR_RETURN(Contents contents, OpenContents(*directory, merged, *writing.head));
+  ASSIGN_OR_RETURN(writing.log, SegmentLog::Open(*directory, *writing.head, contents,
+                                                 {options.segment_bytes, options.random}));
+  auto journal =
+      std::make_unique<FileJournal>(std::move(directory), std::move(merged), std::move(contents),
+                                    std::move(writing), std::move(options));
+  RETURN_IF_ERROR(journal->ReadLastPayloads());
+  return journal;
+}
+
+absl::StatusOr<std::unique_ptr<Engine>> OpenReadOnly(const std::string& dir) {
+  ASSIGN_OR_RETURN(Directory opened, Directory::OpenForReading(dir));
+  auto directory = std::make_unique<Directory>(std::move(opened));
+  RETURN_IF_ERROR(CheckComplete(*directory));
+  ASSIGN_OR_RETURN(Catalogue catalogue, ReadStreams(*directory));
+  // The mark before the segments: a process that writes meanwhile moves it only forward.
+  ASSIGN_OR_RETURN(const HeadMark mark, ReadHeadMark(*directory));
+  ASSIGN_OR_RETURN(Contents contents, ReadContents(*directory, catalogue, mark));
+  if (contents.torn_bytes > 0) {
+    Log(Severity::kInfo, "the last frame is torn, or is being written; it is left out",
+        {{"segment", SegmentName(contents.end.segment)},
+         {"offset", contents.end.offset},
+         {"bytes", contents.torn_bytes},
+         {"why", contents.torn_why}});
+  }
+  auto journal = std::make_unique<FileJournal>(std::move(directory), std::move(catalogue),
+                                               std::move(contents), Writing{}, Options{});
+  RETURN_IF_ERROR(journal->ReadLastPayloads());
+  return journal;
+}
+
+}  // namespace engine::file

@@ -1,0 +1,317 @@
+#include "engine/file/recovery.h"
+
+#include <algorithm>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include <absl/strings/str_format.h>
+
+#include "engine/append_check.h"
+#include "engine/base/bytes.h"
+#include "engine/base/guard.h"
+#include "engine/base/logging.h"
+#include "engine/base/status_macros.h"
+#include "engine/file/frame_reader.h"
+
+namespace engine::file {
+namespace {
+
+std::string_view Text(const absl::Status& status) {
+  return {status.message().data(), status.message().size()};
+}
+
+absl::Status DamageAt(Tx segment, std::uint64_t offset, std::string_view why) {
+  return absl::DataLossError(
+      absl::StrFormat("%s at byte %d: %s", SegmentName(segment), offset, why));
+}
+
+// Fits one segment after another into the contents.
+class ContentsReader {
+ public:
+  ContentsReader(const Directory& directory, const Catalogue& catalogue, const HeadMark& mark)
+      : directory_(directory),
+        mark_(mark),
+        contents_{.segments = {},
+                  .index = Index(catalogue),
+                  .tails = EmptyTails(catalogue),
+                  .last_segment = {},
+                  .end = {},
+                  .torn_bytes = 0,
+                  .torn_why = {}} {}
+
+  absl::StatusOr<Contents> Read() {
+    ASSIGN_OR_RETURN(contents_.segments, directory_.Segments());
+    for (const Tx first : contents_.segments) {
+      RETURN_IF_ERROR(ReadSegment(first));
+    }
+    RETURN_IF_ERROR(CheckMark());
+    return std::move(contents_);
+  }
+
+ private:
+  absl::Status ReadSegment(Tx first);
+  absl::Status CheckHeader(Tx first, const SegmentHeader& header) const;
+  absl::Status ReadFrames(int fd, std::uint64_t size);
+  absl::Status CheckFollows(const Frame& frame) const;
+  absl::Status TakeRows(const Frame& frame, std::uint64_t offset);
+  absl::Status TakeRow(const RowView& row, Tx tx, std::uint64_t offset);
+  absl::Status JudgeTail(int fd, std::uint64_t size, std::string_view why);
+  absl::StatusOr<bool> SomethingFollows(int fd, std::uint64_t size) const;
+  void Arrive(std::uint64_t offset, Tx tx, FrameDigest digest);
+  absl::Status CheckMark() const;
+
+  const Directory& directory_;
+  const HeadMark mark_;
+  bool mark_passed_ = false;
+  std::uint32_t segment_number_ = 0;
+  Contents contents_;
+};
+
+absl::Status ContentsReader::ReadSegment(Tx first) {
+  ASSIGN_OR_RETURN(const Fd file, directory_.OpenFile(SegmentName(first), false));
+  // The size first: whoever is writing meanwhile only adds bytes behind it.
+  ASSIGN_OR_RETURN(const std::uint64_t size, FileSize(file.get()));
+  std::string bytes(kSegmentHeaderBytes, '\0');
+  ASSIGN_OR_RETURN(const std::size_t got, ReadAt(file.get(), bytes.data(), bytes.size(), 0));
+  bytes.resize(got);
+  const absl::StatusOr<SegmentHeader> header = DecodeSegmentHeader(bytes);
+  if (absl::IsFailedPrecondition(header.status())) {
+    return absl::FailedPreconditionError(
+        absl::StrFormat("%s at byte 8: %s", SegmentName(first), Text(header.status())));
+  }
+  if (!header.ok()) {
+    return DamageAt(first, 0, Text(header.status()));
+  }
+  RETURN_IF_ERROR(CheckHeader(first, *header));
+  contents_.last_segment = *header;
+  contents_.end.segment = first;
+  Arrive(kSegmentHeaderBytes, contents_.end.tx, contents_.end.digest);
+  RETURN_IF_ERROR(ReadFrames(file.get(), size));
+  ++segment_number_;
+  return absl::OkStatus();
+}
+
+absl::Status ContentsReader::CheckHeader(Tx first, const SegmentHeader& header) const {
+  if (header.first_tx != first) {
+    return DamageAt(first, 24,
+                    absl::StrFormat("the segment starts with tx %d, not as its name says: it was "
+                                    "renamed or copied",
+                                    Raw(header.first_tx)));
+  }
+  if (first != Next(contents_.end.tx)) {
+    return DamageAt(
+        first, 24,
+        absl::StrFormat("tx %d should follow: a segment is missing", Raw(Next(contents_.end.tx))));
+  }
+  if (header.previous != contents_.end.digest) {
+    return DamageAt(first, 32, "the segment does not follow the one before it");
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ContentsReader::ReadFrames(int fd, std::uint64_t size) {
+  FrameReader reader(fd, contents_.last_segment.marker, kSegmentHeaderBytes, size);
+  while (true) {
+    const absl::StatusOr<std::optional<Frame>> next = reader.Next();
+    if (absl::IsDataLoss(next.status())) {
+      return JudgeTail(fd, size, Text(next.status()));
+    }
+    RETURN_IF_ERROR(next.status());
+    if (!next->has_value()) {
+      return absl::OkStatus();
+    }
+    const Frame& frame = **next;
+    if (frame.tx <= contents_.end.tx) {
+      return JudgeTail(fd, size,
+                       absl::StrFormat("an old frame, of tx %d, lies here", Raw(frame.tx)));
+    }
+    RETURN_IF_ERROR(CheckFollows(frame));
+    RETURN_IF_ERROR(TakeRows(frame, reader.offset()));
+    Arrive(reader.offset() + frame.length, frame.tx, frame.digest);
+  }
+}
+
+absl::Status ContentsReader::CheckFollows(const Frame& frame) const {
+  const HeadMark& end = contents_.end;
+  if (frame.tx != Next(end.tx)) {
+    return DamageAt(
+        end.segment, end.offset,
+        absl::StrFormat("tx %d follows tx %d: frames are missing", Raw(frame.tx), Raw(end.tx)));
+  }
+  if (!GUARD("file.previous-digest", frame.previous == end.digest)) {
+    return DamageAt(
+        end.segment, end.offset,
+        absl::StrFormat("the frame of tx %d does not follow the frame before it", Raw(frame.tx)));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ContentsReader::TakeRows(const Frame& frame, std::uint64_t offset) {
+  std::string_view rest = frame.body;
+  offset += kFrameHeaderBytes;
+  for (std::uint32_t i = 0; i < frame.rows; ++i) {
+    const std::optional<RowView> row = DecodeRow(rest);
+    if (!row.has_value()) {
+      return DamageAt(contents_.end.segment, offset, "the row does not fit into its frame");
+    }
+    RETURN_IF_ERROR(TakeRow(*row, frame.tx, offset));
+    rest.remove_prefix(row->size());
+    offset += row->size();
+  }
+  if (!rest.empty() || frame.rows == 0) {
+    return DamageAt(contents_.end.segment, offset, "the frame's number of rows is wrong");
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ContentsReader::TakeRow(const RowView& row, Tx tx, std::uint64_t offset) {
+  const auto tail = std::ranges::find(contents_.tails, row.stream, &StreamTail::stream);
+  const auto damage = [&](std::string_view why) {
+    return DamageAt(
+        contents_.end.segment, offset,
+        absl::StrFormat("stream %d position %d: %s", Raw(row.stream), Raw(row.position), why));
+  };
+  if (tail == contents_.tails.end()) {
+    return damage("the stream is not in the list of streams");
+  }
+  if (row.position != Next(tail->position)) {
+    return damage(absl::StrFormat("the row does not follow position %d", Raw(tail->position)));
+  }
+  if (row.tx != tx || row.at < tail->at) {
+    return damage("tx or time of the row does not fit");
+  }
+  if (!RowIntact(row) || row.digest != ChainDigest(tail->digest, row.checksum)) {
+    return damage("checksum or digest of the row is wrong");
+  }
+  tail->position = row.position;
+  tail->tx = tx;
+  tail->at = row.at;
+  tail->digest = row.digest;
+  contents_.index.Add(row.stream, {segment_number_, static_cast<std::uint32_t>(offset)});
+  return absl::OkStatus();
+}
+
+// The bytes from the end on are no frame that could follow. Innocent or damage?
+absl::Status ContentsReader::JudgeTail(int fd, std::uint64_t size, std::string_view why) {
+  const HeadMark& end = contents_.end;
+  const bool last = end.segment == contents_.segments.back();
+  bool innocent = last && size - end.offset <= kMaxFrameBytes;
+  if (innocent) {
+    ASSIGN_OR_RETURN(const bool follows, SomethingFollows(fd, size));
+    innocent = !follows;
+  }
+  if (!GUARD("file.torn-last-only", innocent)) {
+    return DamageAt(end.segment, end.offset, why);
+  }
+  contents_.torn_bytes = size - end.offset;
+  contents_.torn_why = why;
+  return absl::OkStatus();
+}
+
+// Whether a whole frame that was written after the last good one lies behind the bad bytes.
+absl::StatusOr<bool> ContentsReader::SomethingFollows(int fd, std::uint64_t size) const {
+  const HeadMark& end = contents_.end;
+  std::string bytes(size - end.offset, '\0');
+  ASSIGN_OR_RETURN(const std::size_t got, ReadAt(fd, bytes.data(), bytes.size(), end.offset));
+  bytes.resize(got);
+  std::string marker;
+  AppendU64(contents_.last_segment.marker, marker);
+  for (std::size_t at = bytes.find(marker, 1); at != std::string::npos;
+       at = bytes.find(marker, at + 1)) {
+    const absl::StatusOr<Frame> frame =
+        DecodeFrame(contents_.last_segment.marker, std::string_view(bytes).substr(at));
+    if (frame.ok() && frame->tx > end.tx) {
+      return true;
+    }
+  }
+  return false;
+}
+
+void ContentsReader::Arrive(std::uint64_t offset, Tx tx, FrameDigest digest) {
+  contents_.end.offset = offset;
+  contents_.end.tx = tx;
+  contents_.end.digest = digest;
+  mark_passed_ = mark_passed_ || contents_.end == mark_;
+}
+
+absl::Status ContentsReader::CheckMark() const {
+  const bool nothing_yet = contents_.segments.empty() && mark_.tx == Tx::kBeforeFirst;
+  if (GUARD("file.head-mark", mark_passed_ || nothing_yet)) {
+    return absl::OkStatus();
+  }
+  const HeadMark& end = contents_.end;
+  return DamageAt(
+      end.segment, end.offset,
+      absl::StrFormat("the journal ends here, after tx %d, but the head mark says that tx %d was "
+                      "acknowledged, up to byte %d of %s%s%s",
+                      Raw(end.tx), Raw(mark_.tx), mark_.offset, SegmentName(mark_.segment),
+                      contents_.torn_why.empty() ? "" : "; ", contents_.torn_why));
+}
+
+absl::Status CutOff(const Directory& directory, int fd, const Contents& contents) {
+  const std::string name = SegmentName(contents.end.segment);
+  if (directory.disk().Truncate(fd, contents.end.offset) != 0) {
+    return DiskError("cutting the torn frame off " + name);
+  }
+  if (directory.disk().Sync(fd) != 0) {
+    return SyncError("syncing " + name);
+  }
+  Log(Severity::kWarning, "cut a torn frame off the journal; it was never acknowledged",
+      {{"segment", name},
+       {"offset", contents.end.offset},
+       {"bytes", contents.torn_bytes},
+       {"why", contents.torn_why}});
+  return absl::OkStatus();
+}
+
+absl::Status WriteAgain(const Directory& directory, int fd, std::uint64_t begin,
+                        std::uint64_t end) {
+  constexpr std::uint64_t kChunk = std::uint64_t{1} << 20;
+  std::string bytes;
+  for (std::uint64_t offset = begin; offset < end; offset += bytes.size()) {
+    bytes.resize(std::min(kChunk, end - offset));
+    ASSIGN_OR_RETURN(const std::size_t got, ReadAt(fd, bytes.data(), bytes.size(), offset));
+    if (got != bytes.size()) {
+      return absl::DataLossError("a segment became shorter while it was opened");
+    }
+    RETURN_IF_ERROR(WriteAll(directory.disk(), fd, bytes, offset));
+  }
+  if (directory.disk().SyncData(fd) != 0) {
+    return SyncError("syncing the journal's tail");
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<Contents> ReadContents(const Directory& directory, const Catalogue& catalogue,
+                                      const HeadMark& mark) {
+  return ContentsReader(directory, catalogue, mark).Read();
+}
+
+absl::Status MakeDurable(const Directory& directory, const Contents& contents,
+                         const HeadMark& mark) {
+  const HeadMark& end = contents.end;
+  for (const Tx first : contents.segments) {
+    if (first < mark.segment) {
+      continue;
+    }
+    ASSIGN_OR_RETURN(const Fd file, directory.OpenFile(SegmentName(first), true));
+    const bool last = first == end.segment;
+    if (last && contents.torn_bytes > 0) {
+      RETURN_IF_ERROR(CutOff(directory, file.get(), contents));
+    }
+    ASSIGN_OR_RETURN(const std::uint64_t size, FileSize(file.get()));
+    const std::uint64_t begin = first == mark.segment ? mark.offset : 0;
+    if (begin < size) {
+      RETURN_IF_ERROR(WriteAgain(directory, file.get(), begin, size));
+    }
+  }
+  if (end != mark && directory.disk().Sync(directory.fd()) != 0) {
+    return SyncError("syncing directory " + directory.path());
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace engine::file

@@ -1,0 +1,43 @@
+// Recovery reads a data directory from the first byte to the last, once, and judges it.
+//
+// Only the last frame of the last segment may be torn, and only when nothing that was written
+// later follows it and no head mark lies behind it. All else that does not fit is damage and is
+// refused with kDataLoss, naming file and byte offset.
+
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <absl/status/status.h>
+#include <absl/status/statusor.h>
+
+#include "engine/file/directory.h"
+#include "engine/file/format.h"
+#include "engine/file/index.h"
+
+namespace engine::file {
+
+// What a directory holds, up to its last whole frame.
+struct Contents {
+  std::vector<Tx> segments;  // Their first tx, which names them. Ascending; may be empty.
+  Index index;
+  std::vector<StreamTail> tails;  // Without `last_payload`.
+  SegmentHeader last_segment;
+  HeadMark end;  // Where the next frame goes.
+  std::uint64_t torn_bytes = 0;
+  std::string torn_why;
+};
+
+// Reads and judges; changes nothing. Blocks while every segment is read.
+absl::StatusOr<Contents> ReadContents(const Directory& directory, const Catalogue& catalogue,
+                                      const HeadMark& mark);
+
+// Makes what ReadContents found durable: cuts a torn frame off, and writes everything after
+// `mark` once more in place and syncs it. The process before us may have died of a failed sync,
+// and then the disk need not hold what can be read from memory.
+absl::Status MakeDurable(const Directory& directory, const Contents& contents,
+                         const HeadMark& mark);
+
+}  // namespace engine::file

@@ -1,0 +1,110 @@
+#include "engine/file/row_reader.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <absl/strings/str_format.h>
+
+#include "engine/base/status_macros.h"
+
+namespace engine::file {
+namespace {
+
+constexpr std::size_t kMaxReadBytes = std::size_t{256} << 10;
+constexpr std::size_t kMaxRowBytes =
+    kRowHeaderBytes + kRowFixedBytes + kMaxKeyBytes + kMaxRecordBytes;
+constexpr std::size_t kPlacesAtOnce = 1024;
+
+}  // namespace
+
+absl::StatusOr<std::string_view> RowReader::Look(std::uint64_t offset, std::size_t size) {
+  const bool inside = offset >= buffer_offset_ && offset + size <= buffer_offset_ + buffered_;
+  if (!inside) {
+    const std::size_t wanted = std::max(size, read_bytes_);
+    read_bytes_ = std::min(kMaxReadBytes, read_bytes_ * 2);
+    buffer_.resize(std::max(buffer_.size(), wanted));
+    ASSIGN_OR_RETURN(buffered_, ReadAt(file_.get(), buffer_.data(), wanted, offset));
+    buffer_offset_ = offset;
+  }
+  const std::size_t at = static_cast<std::size_t>(offset - buffer_offset_);
+  return std::string_view(buffer_.data() + at, std::min(size, buffered_ - at));
+}
+
+absl::StatusOr<RowView> RowReader::Read(Place where) {
+  if (where.segment != segment_) {
+    ASSIGN_OR_RETURN(file_, directory_.OpenFile(SegmentName(where.segment), false));
+    segment_ = where.segment;
+    buffered_ = 0;
+  }
+  const auto damage = [&](const char* why) {
+    return absl::DataLossError(
+        absl::StrFormat("%s at byte %d: %s", SegmentName(where.segment), where.offset, why));
+  };
+  std::size_t size = 0;
+  std::string_view bytes;
+  // Twice for the lengths of key and payload, then the whole.
+  for (std::size_t wanted = RowSize({}); wanted != size; wanted = RowSize(bytes)) {
+    if (wanted > kMaxRowBytes) {
+      return damage("the row's length is impossible");
+    }
+    size = wanted;
+    ASSIGN_OR_RETURN(bytes, Look(where.offset, size));
+    if (bytes.size() < size) {
+      return damage("the row is cut off");
+    }
+  }
+  const std::optional<RowView> row = DecodeRow(bytes);
+  if (!row.has_value() || !RowIntact(*row)) {
+    return damage("the row's checksum is wrong");
+  }
+  return *row;
+}
+
+StreamReader::StreamReader(const Directory& directory, StreamId stream, Position from,
+                           Position through, FindPlaces find)
+    : stream_(stream), through_(through), find_(std::move(find)), rows_(directory), next_(from) {}
+
+absl::Status StreamReader::Damage(std::string_view why) const {
+  return absl::DataLossError(
+      absl::StrFormat("stream %d position %d: %s", Raw(stream_), Raw(next_), why));
+}
+
+absl::StatusOr<RowView> StreamReader::ReadNext() {
+  if (places_.empty()) {
+    const std::vector<Place> places = find_(next_, kPlacesAtOnce);
+    places_.assign(places.begin(), places.end());
+  }
+  const absl::StatusOr<RowView> row = rows_.Read(places_.front());
+  places_.pop_front();
+  if (absl::IsDataLoss(row.status()) || absl::IsNotFound(row.status())) {
+    return Damage({row.status().message().data(), row.status().message().size()});
+  }
+  RETURN_IF_ERROR(row.status());
+  if (row->stream != stream_ || row->position != next_) {
+    return Damage("another row lies in its place");
+  }
+  return *row;
+}
+
+absl::StatusOr<std::optional<Record>> StreamReader::Next() {
+  if (!started_ && Raw(next_) > 1) {
+    // The row before tells what the digest of the first one is taken over.
+    next_ = Position{Raw(next_) - 1};
+    ASSIGN_OR_RETURN(const RowView before, ReadNext());
+    digest_ = before.digest;
+    next_ = engine::Next(next_);
+  }
+  started_ = true;
+  if (next_ > through_) {
+    return std::nullopt;
+  }
+  ASSIGN_OR_RETURN(const RowView row, ReadNext());
+  if (row.digest != ChainDigest(digest_, row.checksum)) {
+    return Damage("the row's digest is wrong");
+  }
+  digest_ = row.digest;
+  next_ = engine::Next(next_);
+  return ToRecord(row);
+}
+
+}  // namespace engine::file

@@ -1,0 +1,127 @@
+#include "engine/file/scan.h"
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <absl/strings/str_format.h>
+
+#include "engine/base/status_macros.h"
+#include "engine/file/frame_reader.h"
+
+namespace engine::file {
+namespace {
+
+// What is handed over at once.
+constexpr std::size_t kBatchRows = 1024;
+constexpr std::size_t kBatchBytes = std::size_t{1} << 20;
+
+class Scanner {
+ public:
+  Scanner(const Directory& directory, const State::Cut& cut, const ScanOptions& options,
+          const RowSink& sink, Deadline deadline)
+      : directory_(directory), cut_(cut), options_(options), sink_(sink), deadline_(deadline) {
+    batch_.reserve(kBatchRows);
+  }
+
+  absl::Status Run(std::size_t first_segment);
+
+ private:
+  absl::Status ReadSegment(Tx first, bool last);
+  absl::Status Take(const Frame& frame, Tx segment, std::uint64_t offset);
+  bool Wanted(const RowView& row) const;
+  absl::Status HandOver();
+
+  const Directory& directory_;
+  const State::Cut& cut_;
+  const ScanOptions& options_;
+  const RowSink& sink_;
+  const Deadline deadline_;
+  std::vector<Record> batch_;
+  std::size_t batch_bytes_ = 0;
+  bool done_ = false;
+};
+
+absl::Status Scanner::Run(std::size_t first_segment) {
+  for (std::size_t i = first_segment; i < cut_.segments.size() && !done_; ++i) {
+    RETURN_IF_ERROR(ReadSegment(cut_.segments[i], i + 1 == cut_.segments.size()));
+  }
+  return batch_.empty() ? absl::OkStatus() : HandOver();
+}
+
+absl::Status Scanner::ReadSegment(Tx first, bool last) {
+  ASSIGN_OR_RETURN(const Fd file, directory_.OpenFile(SegmentName(first), false));
+  std::string bytes(kSegmentHeaderBytes, '\0');
+  ASSIGN_OR_RETURN(const std::size_t got, ReadAt(file.get(), bytes.data(), bytes.size(), 0));
+  bytes.resize(got);
+  ASSIGN_OR_RETURN(const SegmentHeader header, DecodeSegmentHeader(bytes));
+  std::uint64_t end = cut_.end.offset;
+  if (!last) {
+    ASSIGN_OR_RETURN(end, FileSize(file.get()));
+  }
+  FrameReader reader(file.get(), header.marker, kSegmentHeaderBytes, end);
+  while (!done_) {
+    const absl::StatusOr<std::optional<Frame>> frame = reader.Next();
+    if (absl::IsDataLoss(frame.status())) {
+      return absl::DataLossError(absl::StrFormat(
+          "%s at byte %d: %s", SegmentName(first), reader.offset(),
+          std::string(frame.status().message().data(), frame.status().message().size())));
+    }
+    RETURN_IF_ERROR(frame.status());
+    if (!frame->has_value()) {
+      break;
+    }
+    RETURN_IF_ERROR(Take(**frame, first, reader.offset()));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Scanner::Take(const Frame& frame, Tx segment, std::uint64_t offset) {
+  if (options_.through.has_value() && frame.tx > *options_.through) {
+    done_ = true;
+    return absl::OkStatus();
+  }
+  std::string_view rest = frame.body;
+  for (std::uint32_t i = 0; i < frame.rows; ++i) {
+    const std::optional<RowView> row = DecodeRow(rest);
+    if (!row.has_value()) {
+      return absl::DataLossError(absl::StrFormat("%s at byte %d: a row does not fit into its frame",
+                                                 SegmentName(segment), offset));
+    }
+    rest.remove_prefix(row->size());
+    if (Wanted(*row)) {
+      batch_.push_back(ToRecord(*row));
+      batch_bytes_ += row->size();
+    }
+    if (batch_.size() >= kBatchRows || batch_bytes_ >= kBatchBytes) {
+      RETURN_IF_ERROR(HandOver());
+    }
+  }
+  return absl::OkStatus();
+}
+
+bool Scanner::Wanted(const RowView& row) const {
+  const auto cursor = std::ranges::find(options_.after, row.stream, &StreamCursor::stream);
+  return cursor != options_.after.end() && row.position > cursor->position;
+}
+
+absl::Status Scanner::HandOver() {
+  if (deadline_.HasPassed()) {
+    return absl::DeadlineExceededError("scanning the journal");
+  }
+  const absl::Status status = sink_(batch_);
+  batch_.clear();
+  batch_bytes_ = 0;
+  return status;
+}
+
+}  // namespace
+
+absl::Status ScanSegments(const Directory& directory, const State::Cut& cut,
+                          std::size_t first_segment, const ScanOptions& options,
+                          const RowSink& sink, Deadline deadline) {
+  return Scanner(directory, cut, options, sink, deadline).Run(first_segment);
+}
+
+}  // namespace engine::file

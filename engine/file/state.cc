@@ -1,0 +1,98 @@
+#include "engine/file/state.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <absl/strings/str_format.h>
+
+#include "engine/append_check.h"
+
+namespace engine::file {
+namespace {
+
+// More than a second of busy writing, less than anyone notices.
+constexpr std::size_t kRecentBytes = std::size_t{4} << 20;
+
+}  // namespace
+
+State::State(Catalogue catalogue, Contents contents)
+    : catalogue_(std::move(catalogue)),
+      segments_(std::move(contents.segments)),
+      index_(std::move(contents.index)),
+      recent_(kRecentBytes),
+      tails_(std::move(contents.tails)),
+      end_(contents.end) {}
+
+State::Cut State::Now() const {
+  MutexLock lock(mutex_);
+  return {tails_, segments_, end_};
+}
+
+HeadMark State::End() const {
+  MutexLock lock(mutex_);
+  return end_;
+}
+
+std::vector<StreamTail> State::Tails() const {
+  MutexLock lock(mutex_);
+  return tails_;
+}
+
+const StreamTail* State::FindTail(StreamId stream) const {
+  const auto found = std::ranges::find(tails_, stream, &StreamTail::stream);
+  return found == tails_.end() ? nullptr : &*found;
+}
+
+absl::StatusOr<std::vector<State::Delta>> State::DeltasAfter(const Cursors& after) const {
+  std::vector<Delta> deltas;
+  deltas.reserve(after.size());
+  MutexLock lock(mutex_);
+  for (const StreamCursor& cursor : after) {
+    const StreamTail* tail = FindTail(cursor.stream);
+    if (tail == nullptr) {
+      return absl::InvalidArgumentError(
+          absl::StrFormat("stream %d is not in the catalogue", Raw(cursor.stream)));
+    }
+    Delta delta{.after = cursor, .through = tail->position, .rows = {}};
+    if (cursor.position < tail->position) {
+      delta.rows =
+          recent_.After(cursor.stream, cursor.position, Raw(tail->position) - Raw(cursor.position));
+    }
+    deltas.push_back(std::move(delta));
+  }
+  return deltas;
+}
+
+std::vector<Place> State::Places(StreamId stream, Position from, Position through,
+                                 std::size_t limit) const {
+  std::vector<Place> places;
+  MutexLock lock(mutex_);
+  for (const Locator where : index_.Range(stream, from, through, limit)) {
+    places.push_back({segments_[where.segment], where.offset});
+  }
+  return places;
+}
+
+void State::Publish(const SegmentLog::Appended& appended, std::span<const Record> rows) {
+  MutexLock lock(mutex_);
+  if (segments_.back() != appended.end.segment) {
+    segments_.push_back(appended.end.segment);
+  }
+  const auto segment = static_cast<std::uint32_t>(segments_.size() - 1);
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    index_.Add(rows[i].stream, {segment, appended.offsets[i]});
+    recent_.Add(rows[i]);
+  }
+  tails_ = TailsAfter(catalogue_, std::move(tails_), rows);
+  end_ = appended.end;
+}
+
+void State::SetLastPayload(StreamId stream, Payload payload) {
+  MutexLock lock(mutex_);
+  const auto tail = std::ranges::find(tails_, stream, &StreamTail::stream);
+  if (tail != tails_.end()) {
+    tail->last_payload = std::move(payload);
+  }
+}
+
+}  // namespace engine::file

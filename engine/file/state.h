@@ -1,0 +1,70 @@
+// State is what the engine knows of its journal: where every row lies, where every stream ends,
+// how far the journal is durable. Rows appear in it when they are durable, a whole transaction at
+// once.
+//
+// Thread-safe. Never blocks on the disk.
+
+#pragma once
+
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "engine/base/mutex.h"
+#include "engine/file/index.h"
+#include "engine/file/recovery.h"
+#include "engine/file/row_reader.h"
+#include "engine/file/segment_log.h"
+
+namespace engine::file {
+
+class State {
+ public:
+  State(Catalogue catalogue, Contents contents);
+
+  const Catalogue& catalogue() const { return catalogue_; }
+
+  // A moment of the journal.
+  struct Cut {
+    std::vector<StreamTail> tails;
+    std::vector<Tx> segments;
+    HeadMark end;
+  };
+  Cut Now() const;
+  HeadMark End() const;
+  std::vector<StreamTail> Tails() const;
+
+  // What lies between a cursor and the end of its stream.
+  struct Delta {
+    StreamCursor after;
+    Position through = Position::kBeforeFirst;
+    // All rows of it, or nothing when they must be read from disk.
+    std::vector<Record> rows;
+  };
+  // One cut. Fails with kInvalidArgument for a stream that is not in the catalogue.
+  absl::StatusOr<std::vector<Delta>> DeltasAfter(const Cursors& after) const;
+
+  // At most `limit` of the rows from `from` to `through`. REQUIRES: there are rows up to
+  // `through`.
+  std::vector<Place> Places(StreamId stream, Position from, Position through,
+                            std::size_t limit) const;
+
+  // Shows a transaction that is durable.
+  void Publish(const SegmentLog::Appended& appended, std::span<const Record> rows);
+
+  // Fills in the last record of a chained stream, read when the engine is opened.
+  void SetLastPayload(StreamId stream, Payload payload);
+
+ private:
+  const StreamTail* FindTail(StreamId stream) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+
+  const Catalogue catalogue_;
+  mutable Mutex mutex_;
+  std::vector<Tx> segments_ ABSL_GUARDED_BY(mutex_);
+  Index index_ ABSL_GUARDED_BY(mutex_);
+  RecentRows recent_ ABSL_GUARDED_BY(mutex_);
+  std::vector<StreamTail> tails_ ABSL_GUARDED_BY(mutex_);
+  HeadMark end_ ABSL_GUARDED_BY(mutex_);
+};
+
+}  // namespace engine::file
