@@ -1,0 +1,94 @@
+#include "engine/postgres/journal.h"
+
+#include <utility>
+
+#include <absl/strings/str_format.h>
+
+#include "engine/base/check.h"
+#include "engine/base/status_macros.h"
+#include "engine/postgres/rows.h"
+#include "engine/postgres/scan.h"
+#include "engine/postgres/transaction.h"
+
+namespace engine::postgres {
+
+absl::StatusOr<Result> AskOn(Connection& connection, const Statements& statements, Step step,
+                             Deadline deadline) {
+  if (!connection.pooled()) {
+    RunOutcome outcome = connection.Run({std::move(step)}, deadline);
+    RETURN_IF_ERROR(outcome.status);
+    return std::move(outcome.results[0]);
+  }
+  Params path;
+  path.Text(statements.schema_path);
+  RunOutcome outcome = connection.Run({{statements.begin_read, {}},
+                                       {statements.pins, std::move(path)},
+                                       std::move(step),
+                                       {statements.commit, {}}},
+                                      deadline);
+  if (!outcome.status.ok()) {
+    connection.Close();  // It may have been left in a failed transaction.
+    return outcome.status;
+  }
+  return std::move(outcome.results[2]);
+}
+
+absl::StatusOr<Result> PostgresJournal::Ask(Lane lane, Step step, Deadline deadline) {
+  ASSIGN_OR_RETURN(const Pool::Lease lease, pool_.Acquire(lane, deadline));
+  return AskOn(*lease, statements_, std::move(step), deadline);
+}
+
+absl::StatusOr<std::unique_ptr<Transaction>> PostgresJournal::Begin(Deadline deadline) {
+  const Deadline bounded = Bounded(deadline);
+  ASSIGN_OR_RETURN(Pool::Lease lease, pool_.Acquire(Lane::kCommit, bounded));
+  return PostgresTransaction::Begin(catalogue_, statements_, std::move(lease), bounded);
+}
+
+absl::StatusOr<News> PostgresJournal::ReadAfter(const Cursors& after, Deadline deadline) {
+  const Deadline bounded = Bounded(deadline);
+  ASSIGN_OR_RETURN(const Pool::Lease lease, pool_.Acquire(Lane::kFlight, bounded));
+  ASSIGN_OR_RETURN(const Result result,
+                   AskOn(*lease, statements_,
+                         {statements_.news, NewsParams(after, kNewsRowLimit,
+                                                       static_cast<std::int64_t>(kNewsPageBytes))},
+                         bounded));
+  absl::StatusOr<News> news = NewsOf(after, result);
+  if (!news.ok()) {
+    lease->Close();  // A standby, or a table that is gone: not the server that we want.
+  }
+  return news;
+}
+
+absl::StatusOr<std::vector<Record>> PostgresJournal::ReadStream(StreamId stream, Position from,
+                                                                int limit, Deadline deadline) {
+  ENGINE_CHECK(limit > 0);
+  const std::uint64_t before = Raw(from) == 0 ? 0 : Raw(from) - 1;
+  const Cursors after = {{stream, Position{before}, Digest::kEmpty}};
+  ASSIGN_OR_RETURN(
+      const Result result,
+      Ask(Lane::kShared,
+          {statements_.news, NewsParams(after, limit, static_cast<std::int64_t>(kNewsPageBytes))},
+          Bounded(deadline)));
+  RETURN_IF_ERROR(OriginOf(result, kServerStart).status());
+  return NewsRows(result);
+}
+
+absl::StatusOr<std::vector<StreamTail>> PostgresJournal::Tails(Deadline deadline) {
+  ASSIGN_OR_RETURN(
+      const Result result,
+      Ask(Lane::kShared, {statements_.tails, TailsParams(catalogue_)}, Bounded(deadline)));
+  ASSIGN_OR_RETURN(AllTails all, TailsOf(catalogue_, result));
+  return std::move(all.tails);
+}
+
+absl::Status PostgresJournal::Scan(const ScanOptions& options, const RowSink& sink,
+                                   Deadline deadline) {
+  ASSIGN_OR_RETURN(const Pool::Lease lease, pool_.Acquire(Lane::kShared, deadline));
+  const absl::Status status = ScanOn(*lease, statements_, options, sink, deadline);
+  if (!status.ok()) {
+    lease->Close();
+  }
+  return status;
+}
+
+}  // namespace engine::postgres

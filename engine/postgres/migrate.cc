@@ -1,0 +1,120 @@
+#include "engine/postgres/migrate.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include <absl/strings/str_format.h>
+
+#include "engine/base/status_macros.h"
+#include "engine/postgres/address.h"
+#include "engine/postgres/schema.h"
+#include "engine/postgres/session.h"
+
+namespace engine::postgres {
+namespace {
+
+// The journal's table may not exist yet, so its oid cannot be the key: "halo" and "migr" in
+// ASCII, as two 32-bit numbers.
+constexpr char kLockSql[] = "select pg_catalog.pg_advisory_xact_lock(1751215215, 1835624306)";
+constexpr char kWaitForRunnersSql[] =
+    "select pg_catalog.set_config('lock_timeout', '5min', true),"
+    " pg_catalog.set_config('statement_timeout', '0', true),"
+    " pg_catalog.set_config('idle_in_transaction_session_timeout', '0', true),"
+    " pg_catalog.set_config('synchronous_commit', 'on', true),"
+    " pg_catalog.set_config('client_min_messages', 'warning', true)";
+// DDL that waits for a lock makes every later statement on the table wait behind it.
+constexpr char kWaitForTablesSql[] = "select pg_catalog.set_config('lock_timeout', '10s', true)";
+
+absl::StatusOr<std::string> SchemaToUse(pqxx::transaction_base& work) {
+  ASSIGN_OR_RETURN(const std::optional<std::string> found, FindSchema(work));
+  if (found.has_value()) {
+    return *found;
+  }
+  const pqxx::result current = work.exec("select pg_catalog.current_schema()");
+  if (current[0][0].is_null()) {
+    return absl::FailedPreconditionError("the search path names no schema to make our tables in");
+  }
+  return current[0][0].as<std::string>();
+}
+
+bool HasHistory(pqxx::transaction_base& work, const std::string& schema) {
+  const std::string table = work.quote_name(schema) + ".halo_schema_migrations";
+  return !Exec(work, "select pg_catalog.to_regclass($1)", table)[0][0].is_null();
+}
+
+absl::Status ApplyPending(pqxx::transaction_base& work, const std::string& schema,
+                          const std::vector<Migration>& migrations,
+                          std::vector<std::string>& names) {
+  std::vector<AppliedMigration> applied;
+  if (HasHistory(work, schema)) {
+    applied = ReadApplied(work, schema);
+  }
+  for (const Migration& migration : migrations) {
+    const auto found = std::ranges::find(applied, migration.version, &AppliedMigration::version);
+    if (found != applied.end()) {
+      continue;
+    }
+    work.exec(migration.sql);
+    Exec(work,
+         "insert into " + work.quote_name(schema) +
+             ".halo_schema_migrations (version, name, min_binary_schema) values ($1, $2, $3)",
+         migration.version, migration.name, migration.min_binary_schema);
+    names.push_back(migration.name);
+  }
+  return CheckApplied(migrations, ReadApplied(work, schema));
+}
+
+absl::Status Grant(pqxx::transaction_base& work, const std::string& schema,
+                   const std::string& role) {
+  if (Exec(work, "select 1 from pg_catalog.pg_roles where rolname = $1", role).empty()) {
+    return absl::InvalidArgumentError(absl::StrFormat("role %s does not exist", role));
+  }
+  const std::string in = work.quote_name(schema);
+  const std::string to = " to " + work.quote_name(role);
+  work.exec("grant usage on schema " + in + to);
+  work.exec("grant select, insert on " + in + ".halo_journal, " + in + ".halo_streams" + to);
+  work.exec("grant select on " + in + ".halo_schema_migrations" + to);
+  return absl::OkStatus();
+}
+
+absl::Status RunAll(pqxx::transaction_base& work, const std::vector<Migration>& migrations,
+                    const std::string& grant_to, std::vector<std::string>& names) {
+  work.exec("begin isolation level read committed read write");
+  work.exec(kWaitForRunnersSql);
+  work.exec(kLockSql);
+  work.exec(kWaitForTablesSql);
+  ASSIGN_OR_RETURN(const std::string schema, SchemaToUse(work));
+  Exec(work, "select pg_catalog.set_config('search_path', $1, true)",
+       work.quote_name(schema) + ", pg_temp");
+  RETURN_IF_ERROR(ApplyPending(work, schema, migrations, names));
+  if (!grant_to.empty()) {
+    RETURN_IF_ERROR(Grant(work, schema, grant_to));
+  }
+  work.exec("commit");
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<std::string>> MigrateTo(const std::vector<Migration>& migrations,
+                                                   const Options& options,
+                                                   const std::string& grant_to) {
+  ASSIGN_OR_RETURN(std::vector<ServerParams> servers,
+                   ParseAddress(options.url, options.insecure_tls, options.application_name));
+  const Connector connector(std::move(servers), options.pooler,
+                            options.stats != nullptr ? options.stats : std::make_shared<Stats>());
+  ASSIGN_OR_RETURN(const std::unique_ptr<Connection> connection,
+                   connector.ConnectPatiently(options));
+  std::vector<std::string> names;
+  RETURN_IF_ERROR(connection->WithPqxx(
+      [&](pqxx::nontransaction& work) { return RunAll(work, migrations, grant_to, names); }));
+  return names;
+}
+
+absl::StatusOr<std::vector<std::string>> Migrate(const Options& options,
+                                                 const std::string& grant_to) {
+  return MigrateTo(EmbeddedMigrations(), options, grant_to);
+}
+
+}  // namespace engine::postgres

@@ -1,0 +1,81 @@
+// Pool: a bounded number of connections, with places kept for what must never queue.
+//
+// Connections are alike; a lane is a number of places. A commit does not wait behind flights, a
+// flight not behind scans, and the readiness ping behind nothing.
+
+#pragma once
+
+#include <array>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include <absl/status/statusor.h>
+
+#include "engine/base/deadline.h"
+#include "engine/base/mutex.h"
+#include "engine/postgres/connection.h"
+
+namespace engine::postgres {
+
+enum class Lane { kReady, kCommit, kFlight, kShared };
+
+// Thread-safe. Acquire blocks until there is a place and, when none is idle, a connection.
+class Pool {
+ public:
+  using Connector = std::function<absl::StatusOr<std::unique_ptr<Connection>>(Deadline)>;
+
+  // Gives its place back on destruction, and the connection if it is still good.
+  class Lease {
+   public:
+    Lease(Pool* pool, Lane place, std::unique_ptr<Connection> connection)
+        : pool_(pool), place_(place), connection_(std::move(connection)) {}
+    Lease(Lease&& other) noexcept
+        : pool_(std::exchange(other.pool_, nullptr)),
+          place_(other.place_),
+          connection_(std::move(other.connection_)) {}
+    Lease& operator=(Lease&&) = delete;
+    ~Lease();
+
+    Connection* operator->() const { return connection_.get(); }
+    Connection& operator*() const { return *connection_; }
+
+   private:
+    friend class Pool;
+
+    Pool* pool_;
+    Lane place_;
+    std::unique_ptr<Connection> connection_;
+  };
+
+  // REQUIRES: options.max_conns >= 5.
+  Pool(const Options& options, Connector connector);
+
+  // A connection that was sound a moment ago. A place of another lane is never taken; when the
+  // lane's own are gone, one of kShared is.
+  //
+  // Fails with kDeadlineExceeded (no place in time) and as connecting does.
+  absl::StatusOr<Lease> Acquire(Lane lane, Deadline deadline);
+
+ private:
+  struct Idle {
+    std::unique_ptr<Connection> connection;
+    Duration since;
+  };
+
+  bool TakePlace(Lane lane, Lane* place) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  std::unique_ptr<Connection> TakeIdle();
+  void GiveBack(Lane place, std::unique_ptr<Connection> connection);
+  bool IsStale(const Idle& idle, Duration now) const;
+
+  const Connector connector_;
+  const std::size_t max_idle_;
+  const Duration max_lifetime_;
+  const Duration max_idle_time_;
+  Mutex mutex_;
+  CondVar freed_;
+  std::array<int, 4> places_ ABSL_GUARDED_BY(mutex_);
+  std::vector<Idle> idle_ ABSL_GUARDED_BY(mutex_);
+};
+
+}  // namespace engine::postgres

@@ -1,0 +1,107 @@
+#include "engine/postgres/postgres.h"
+
+#include <utility>
+
+#include <absl/strings/str_format.h>
+
+#include "engine/base/status_macros.h"
+#include "engine/postgres/address.h"
+#include "engine/postgres/journal.h"
+#include "engine/postgres/migration_file.h"
+#include "engine/postgres/pool.h"
+#include "engine/postgres/rows.h"
+#include "engine/postgres/schema.h"
+#include "engine/postgres/session.h"
+
+namespace engine::postgres {
+namespace {
+
+class PostgresEngine final : public Engine {
+ public:
+  PostgresEngine(Catalogue catalogue, const Options& options, Connector connector,
+                 const std::string& schema)
+      : connector_(std::move(connector)),
+        statements_(schema),
+        pool_(options,
+              [this](Deadline deadline) { return connector_.Connect(statements_, deadline); }),
+        journal_(std::move(catalogue), statements_, pool_, options.request_timeout) {}
+
+  Journal& journal() override { return journal_; }
+
+  absl::Status CheckReady(Deadline deadline) override {
+    const absl::Status status = Ping(deadline);
+    if (status.ok()) {
+      return status;
+    }
+    return absl::UnavailableError(std::string(status.message().data(), status.message().size()));
+  }
+
+  std::string backend() const override { return "postgres"; }
+
+ private:
+  absl::Status Ping(Deadline deadline) {
+    ASSIGN_OR_RETURN(const Pool::Lease lease, pool_.Acquire(Lane::kReady, deadline));
+    ASSIGN_OR_RETURN(const Result result,
+                     AskOn(*lease, statements_, {statements_.ping, {}}, deadline));
+    const absl::Status status = OriginOf(result, 0).status();
+    if (!status.ok()) {
+      lease->Close();
+    }
+    return status;
+  }
+
+  const Connector connector_;
+  const Statements statements_;
+  Pool pool_;
+  PostgresJournal journal_;
+};
+
+absl::Status CheckOptions(const Options& options) {
+  if (options.max_conns < 5) {
+    return absl::InvalidArgumentError("at least 5 database connections are needed");
+  }
+  if (options.connect_attempts < 1) {
+    return absl::InvalidArgumentError("at least 1 attempt to connect is needed");
+  }
+  return absl::OkStatus();
+}
+
+// Finds our tables and makes sure that they and the catalogue are as we need them.
+absl::StatusOr<std::string> PrepareSchema(Connection& connection, const Catalogue& catalogue) {
+  std::string schema;
+  const absl::Status status = connection.WithPqxx([&](pqxx::nontransaction& work) -> absl::Status {
+    if (work.exec("select pg_catalog.pg_is_in_recovery()")[0][0].as<bool>()) {
+      return absl::UnavailableError("the database is a standby");
+    }
+    work.exec("begin isolation level read committed read write");
+    ASSIGN_OR_RETURN(const std::optional<std::string> found, FindSchema(work));
+    if (!found.has_value()) {
+      return absl::FailedPreconditionError(
+          "the database has none of our tables; run `halo-server migrate`");
+    }
+    schema = *found;
+    RETURN_IF_ERROR(CheckApplied(EmbeddedMigrations(), ReadApplied(work, schema)));
+    RETURN_IF_ERROR(InsertCatalogue(work, schema, catalogue));
+    work.exec("commit");
+    return absl::OkStatus();
+  });
+  RETURN_IF_ERROR(status);
+  return schema;
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<Engine>> Open(Catalogue catalogue, const Options& options) {
+  RETURN_IF_ERROR(CheckOptions(options));
+  ASSIGN_OR_RETURN(std::vector<ServerParams> servers,
+                   ParseAddress(options.url, options.insecure_tls, options.application_name));
+  Connector connector(std::move(servers), options.pooler,
+                      options.stats != nullptr ? options.stats : std::make_shared<Stats>());
+  ASSIGN_OR_RETURN(const std::unique_ptr<Connection> connection,
+                   connector.ConnectPatiently(options));
+  ASSIGN_OR_RETURN(const std::string schema, PrepareSchema(*connection, catalogue));
+  return std::make_unique<PostgresEngine>(std::move(catalogue), options, std::move(connector),
+                                          schema);
+}
+
+}  // namespace engine::postgres

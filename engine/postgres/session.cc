@@ -1,0 +1,120 @@
+#include "engine/postgres/session.h"
+
+#include <utility>
+
+#include <absl/strings/str_format.h>
+
+#include "engine/base/logging.h"
+#include "engine/base/mutex.h"
+#include "engine/base/status_macros.h"
+#include "engine/postgres/migration_file.h"
+#include "engine/postgres/schema.h"
+
+namespace engine::postgres {
+namespace {
+
+// One attempt to connect at start may take this long.
+constexpr Duration kAttempt = std::chrono::seconds(5);
+
+const Statement kBackendPidSql{"", "select pg_catalog.pg_backend_pid()"};
+
+absl::Status InFrom(const absl::Status& status, const ServerParams& server) {
+  return absl::Status(status.code(), absl::StrFormat("%s: %s", Describe(server),
+                                                     std::string(status.message().data(),
+                                                                 status.message().size())));
+}
+
+void Pause(Duration time) {
+  Mutex mutex;
+  CondVar never;
+  const Deadline deadline = Deadline::After(time);
+  MutexLock lock(mutex);
+  while (!deadline.HasPassed()) {
+    never.WaitUntil(mutex, deadline);
+  }
+}
+
+absl::Status CheckSchema(Connection& connection, const std::string& schema) {
+  return connection.WithPqxx([&schema](pqxx::nontransaction& work) {
+    return CheckApplied(EmbeddedMigrations(), ReadApplied(work, schema));
+  });
+}
+
+// A pooler invents the process id that it tells at connect; the server behind it says another.
+absl::Status FindPooler(Connection& connection, Pooler pooler, Deadline deadline) {
+  if (pooler != Pooler::kAuto) {
+    connection.set_pooled(pooler == Pooler::kTransaction);
+    return absl::OkStatus();
+  }
+  const RunOutcome outcome = connection.Run({{kBackendPidSql, {}}}, deadline);
+  RETURN_IF_ERROR(outcome.status);
+  connection.set_pooled(outcome.results[0].Int32(0, 0) != connection.backend_pid());
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+// Each server gets an equal share of what time is left.
+absl::StatusOr<std::unique_ptr<Connection>> Connector::ConnectToAny(Deadline deadline) const {
+  absl::Status last = absl::UnavailableError("no database server is configured");
+  for (std::size_t i = 0; i < servers_.size(); ++i) {
+    const Duration share = deadline.Remaining() / static_cast<Duration::rep>(servers_.size() - i);
+    absl::StatusOr<std::unique_ptr<Connection>> connection = Connection::Connect(
+        servers_[i], deadline.EarlierOf(Deadline::After(std::min<Duration>(share, kAttempt))),
+        stats_);
+    if (connection.ok()) {
+      return connection;
+    }
+    last = InFrom(connection.status(), servers_[i]);
+  }
+  return last;
+}
+
+absl::StatusOr<std::unique_ptr<Connection>> Connector::ConnectBare(Deadline deadline) const {
+  ASSIGN_OR_RETURN(std::unique_ptr<Connection> connection, ConnectToAny(deadline));
+  RETURN_IF_ERROR(FindPooler(*connection, pooler_, deadline));
+  return connection;
+}
+
+absl::StatusOr<std::unique_ptr<Connection>> Connector::Connect(const Statements& statements,
+                                                               Deadline deadline) const {
+  ASSIGN_OR_RETURN(std::unique_ptr<Connection> connection, ConnectBare(deadline));
+  RETURN_IF_ERROR(CheckSchema(*connection, statements.schema));
+  if (connection->pooled()) {
+    return connection;
+  }
+  Params params;
+  params.Text(statements.schema_path);
+  RETURN_IF_ERROR(connection->Run({{statements.session, std::move(params)}}, deadline).status);
+  RETURN_IF_ERROR(connection->Prepare(
+      {&statements.begin, &statements.settings, &statements.lock, &statements.locked,
+       &statements.news, &statements.tails, &statements.insert, &statements.ping},
+      deadline));
+  return connection;
+}
+
+absl::StatusOr<std::unique_ptr<Connection>> Connector::ConnectPatiently(
+    const Options& options) const {
+  for (int attempt = 1;; ++attempt) {
+    absl::StatusOr<std::unique_ptr<Connection>> connection =
+        ConnectBare(Deadline::After(kAttempt * static_cast<Duration::rep>(servers_.size())));
+    const absl::StatusCode code = connection.status().code();
+    if (connection.ok() ||
+        (code != absl::StatusCode::kUnavailable && code != absl::StatusCode::kDeadlineExceeded)) {
+      return connection;
+    }
+    const std::string why(connection.status().message().data(),
+                          connection.status().message().size());
+    Log(Severity::kWarning,
+        absl::StrFormat("database not reachable, attempt %d of %d", attempt,
+                        options.connect_attempts),
+        {{"attempt", attempt}, {"of", options.connect_attempts}, {"error", why}});
+    if (attempt >= options.connect_attempts) {
+      return absl::UnavailableError(
+          absl::StrFormat("database not reachable after %d attempts: %s", attempt, why));
+    }
+    Pause(options.connect_interval);
+  }
+}
+
+}  // namespace engine::postgres

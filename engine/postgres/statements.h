@@ -1,0 +1,72 @@
+// Statements: the SQL of the hot paths, for the schema that our tables are in.
+//
+// Names are qualified, because a role's search_path is not ours to choose, and plans are pinned:
+// each of these is a walk of the journal's primary key, on an empty table and on a full one.
+//
+// Immutable; thread-safe.
+
+#pragma once
+
+#include <string>
+
+#include "engine/postgres/connection.h"
+
+namespace engine::postgres {
+
+// Columns of `news` and of a copied row. The first three only in `news`.
+enum NewsColumn {
+  kServerStart,
+  kJournalOid,
+  kInRecovery,
+  kStream,
+  kPosition,
+  kTx,
+  kKey,
+  kPrevious,
+  kFlags,
+  kAt,
+  kChecksum,
+  kDigest,
+  kRecord,
+  kNewsColumns,
+};
+
+enum TailColumn {
+  kTailStream,
+  kTailFloor,
+  kTailPosition,
+  kTailTx,
+  kTailAt,
+  kTailDigest,
+  kTailRecord,
+  kTailNow,
+  kTailServerStart,
+  kTailJournalOid,
+  kTailInRecovery,
+};
+
+struct Statements {
+  // `schema_name` is as it is in the catalogue, not quoted.
+  explicit Statements(const std::string& schema_name);
+
+  std::string schema;       // As given.
+  std::string schema_path;  // For search_path: the quoted schema, temporary tables last.
+  std::string journal;      // The quoted, qualified name of halo_journal.
+
+  Statement session;  // $1 search_path: for a direct session, once.
+  Statement begin;
+  Statement begin_read;  // For a flight behind a pooler.
+  Statement scan_begin;
+  Statement pins;      // $1 search_path: for one transaction.
+  Statement settings;  // $1 lock_timeout, $2 search_path: for a transaction that writes.
+  Statement lock;      // Answers the journal's oid, 64 bits wide.
+  Statement locked;    // From now on statements must be quick.
+  Statement news;      // $1 streams, $2 positions, $3 rows a stream, $4 bytes a stream.
+  Statement tails;     // $1 streams whose last record is wanted.
+  Statement insert;    // $1..$10 columns as arrays, $11 how many rows at least.
+  Statement commit;
+  Statement rollback;
+  Statement ping;  // Server start, journal's oid, in recovery.
+};
+
+}  // namespace engine::postgres

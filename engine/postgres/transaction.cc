@@ -1,0 +1,171 @@
+#include "engine/postgres/transaction.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <absl/strings/str_format.h>
+
+#include "engine/append_check.h"
+#include "engine/base/guard.h"
+#include "engine/base/status_macros.h"
+
+namespace engine::postgres {
+namespace {
+
+// How long the end of a dropped transaction may take before its connection is closed instead.
+constexpr Duration kRollBackTime = std::chrono::seconds(1);
+
+// lock_timeout in milliseconds. A little less than we will wait, so that the server's clean error
+// comes first and the connection survives; and so that nobody gets the lock for a client that has
+// left.
+std::string LockTimeout(Deadline deadline) {
+  if (deadline.IsInfinite()) {
+    return "0";
+  }
+  const std::int64_t left =
+      std::chrono::duration_cast<std::chrono::milliseconds>(deadline.Remaining()).count();
+  return absl::StrFormat("%d",
+                         std::max<std::int64_t>(1, left - std::min<std::int64_t>(100, left / 5)));
+}
+
+CommitOutcome Failed(absl::Status why) {
+  return {CommitOutcome::Kind::kFailed, std::move(why)};
+}
+
+CommitOutcome Unknown(std::string_view why) {
+  return {CommitOutcome::Kind::kUnknown,
+          absl::UnknownError(absl::StrFormat("the outcome of the commit is unknown: %s", why))};
+}
+
+std::string Text(const absl::Status& status) {
+  return std::string(status.message().data(), status.message().size());
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<Transaction>> PostgresTransaction::Begin(
+    const Catalogue& catalogue, const Statements& statements, Pool::Lease lease,
+    Deadline deadline) {
+  std::unique_ptr<PostgresTransaction> transaction(
+      new PostgresTransaction(catalogue, statements, std::move(lease), deadline));
+  RETURN_IF_ERROR(transaction->TakeLock());
+  return transaction;
+}
+
+absl::Status PostgresTransaction::TakeLock() {
+  Params settings;
+  settings.Text(LockTimeout(deadline_)).Text(statements_.schema_path);
+  open_ = true;
+  const RunOutcome outcome = lease_->Run({{statements_.begin, {}},
+                                          {statements_.settings, std::move(settings)},
+                                          {statements_.lock, {}},
+                                          {statements_.locked, {}}},
+                                         deadline_);
+  RETURN_IF_ERROR(outcome.status);
+  locked_oid_ = static_cast<std::uint32_t>(outcome.results[2].Int64(0, 0));
+  return absl::OkStatus();
+}
+
+PostgresTransaction::~PostgresTransaction() {
+  RollBack();
+}
+
+void PostgresTransaction::RollBack() {
+  if (!open_ || lease_->broken()) {
+    return;
+  }
+  open_ = false;
+  if (!lease_->Run({{statements_.rollback, {}}}, Deadline::After(kRollBackTime)).status.ok()) {
+    lease_->Close();
+  }
+}
+
+// Two statements, and no third party between them: the lock is ours.
+absl::Status PostgresTransaction::ReadTails(const Cursors& after, News* news) {
+  std::vector<Step> steps;
+  steps.push_back({statements_.tails, TailsParams(catalogue_)});
+  if (news != nullptr) {
+    steps.push_back({statements_.news,
+                     NewsParams(after, kNewsRowLimit, static_cast<std::int64_t>(kNewsPageBytes))});
+  }
+  const RunOutcome outcome = lease_->Run(steps, deadline_);
+  RETURN_IF_ERROR(outcome.status);
+  absl::StatusOr<AllTails> ends = TailsOf(catalogue_, outcome.results[0]);
+  if (!ends.ok()) {
+    lease_->Close();
+    return std::move(ends).status();
+  }
+  const auto oid = static_cast<std::uint32_t>(outcome.results[0].Int32(0, kTailJournalOid));
+  if (!GUARD("postgres.locked-table", oid == locked_oid_)) {
+    // The table was replaced while we waited: its lock is another one.
+    lease_->Close();
+    return absl::UnavailableError("halo_journal was replaced while we waited for its lock");
+  }
+  if (news != nullptr) {
+    ASSIGN_OR_RETURN(*news, NewsOf(after, outcome.results[1]));
+  }
+  ends_ = *std::move(ends);
+  read_ = true;
+  return absl::OkStatus();
+}
+
+absl::StatusOr<LockedState> PostgresTransaction::Read(const Cursors& after) {
+  LockedState state;
+  RETURN_IF_ERROR(ReadTails(after, &state.news));
+  state.tails = ends_.tails;
+  state.last_tx = ends_.last_tx;
+  state.now = ends_.now;
+  return state;
+}
+
+absl::Status PostgresTransaction::Append(std::vector<Record> rows) {
+  if (!read_) {
+    RETURN_IF_ERROR(ReadTails({}, nullptr));
+  }
+  RETURN_IF_ERROR(CheckAppend(catalogue_, ends_.tails, ends_.last_tx, rows));
+  rows_ = std::move(rows);
+  return absl::OkStatus();
+}
+
+CommitOutcome PostgresTransaction::Commit() {
+  if (lease_->broken()) {
+    return Failed(absl::UnavailableError("the database connection broke before the commit"));
+  }
+  if (deadline_.HasPassed()) {
+    RollBack();
+    return Failed(absl::DeadlineExceededError("the deadline passed before the commit"));
+  }
+  std::vector<Step> steps;
+  if (!rows_.empty()) {
+    steps.push_back({statements_.insert, InsertParams(rows_)});
+  }
+  steps.push_back({statements_.commit, {}});
+  const CommitOutcome outcome = Judge(lease_->Run(steps, deadline_));
+  if (outcome.kind == CommitOutcome::Kind::kFailed) {
+    RollBack();
+  }
+  open_ = false;
+  return outcome;
+}
+
+CommitOutcome PostgresTransaction::Judge(const RunOutcome& outcome) {
+  if (!outcome.status.ok()) {
+    // Only an error that left the session sound says for certain that the COMMIT did not happen:
+    // a server that goes down can tell so after it wrote it.
+    return outcome.failed_cleanly ? Failed(outcome.status) : Unknown(Text(outcome.status));
+  }
+  const Result& commit = outcome.results.back();
+  if (!GUARD("postgres.commit-tag", commit.tag() == "COMMIT")) {
+    return Failed(
+        absl::AbortedError(absl::StrFormat("the database answered COMMIT with %s", commit.tag())));
+  }
+  // Waiting for a synchronous standby was cut short: committed here, perhaps nowhere else. Any
+  // other warning would be as strange.
+  if (!GUARD("postgres.sync-warning", commit.warnings().empty())) {
+    lease_->Close();
+    return Unknown(commit.warnings().front());
+  }
+  return {CommitOutcome::Kind::kCommitted, absl::OkStatus()};
+}
+
+}  // namespace engine::postgres

@@ -1,0 +1,57 @@
+// PostgresTransaction: a transaction of the journal, in two round trips and one to open it.
+//
+//   1. BEGIN, settings, the lock
+//   2. news, tails, the time
+//   3. all rows in one INSERT, COMMIT
+//
+// See engine/journal.h for what it promises.
+
+#pragma once
+
+#include <vector>
+
+#include "engine/journal.h"
+#include "engine/postgres/pool.h"
+#include "engine/postgres/rows.h"
+#include "engine/postgres/statements.h"
+
+namespace engine::postgres {
+
+class PostgresTransaction final : public Transaction {
+ public:
+  // Opens a transaction on `lease` and waits for the lock. Fails with kDeadlineExceeded when it
+  // is held too long, and as a connection fails; the lease is given back then.
+  static absl::StatusOr<std::unique_ptr<Transaction>> Begin(const Catalogue& catalogue,
+                                                            const Statements& statements,
+                                                            Pool::Lease lease, Deadline deadline);
+  ~PostgresTransaction() override;
+
+  absl::StatusOr<LockedState> Read(const Cursors& after) override;
+  absl::Status Append(std::vector<Record> rows) override;
+  CommitOutcome Commit() override;
+
+ private:
+  PostgresTransaction(const Catalogue& catalogue, const Statements& statements, Pool::Lease lease,
+                      Deadline deadline)
+      : catalogue_(catalogue),
+        statements_(statements),
+        lease_(std::move(lease)),
+        deadline_(deadline) {}
+
+  absl::Status TakeLock();
+  absl::Status ReadTails(const Cursors& after, News* news);
+  CommitOutcome Judge(const RunOutcome& outcome);
+  void RollBack();
+
+  const Catalogue& catalogue_;
+  const Statements& statements_;
+  Pool::Lease lease_;
+  const Deadline deadline_;
+  std::uint32_t locked_oid_ = 0;
+  bool open_ = false;  // The server has a transaction that must be ended.
+  AllTails ends_;      // Filled by the first read.
+  bool read_ = false;
+  std::vector<Record> rows_;
+};
+
+}  // namespace engine::postgres
