@@ -28,7 +28,7 @@ struct CoalescerOptions {
   std::size_t max_waiters = 4096;
   // Runs the readers of one flight, all in one call. The default runs them on the flight's
   // thread; a server hands them to its event loop.
-  std::function<void(std::function<void()>)> run;
+  std::function<void(std::function<void()>)> run = {};
 };
 
 // Thread-safe. Join never blocks.

@@ -35,7 +35,7 @@ namespace engine {
 struct CommitterOptions {
   // Commands queued at once; one more is refused with kResourceExhausted.
   std::size_t max_queue = 4096;
-  BatchLimits limits;
+  BatchLimits limits = {};
   // The audit stream; every proposal with an audit draft gets one entry there.
   StreamId audit_stream = StreamId::kInvalid;
 };

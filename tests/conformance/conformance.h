@@ -15,15 +15,17 @@
 #include <gtest/gtest.h>
 
 #include "engine/engine.h"
+#include "tests/support/row_builder.h"
 
 namespace conformance {
 
-inline constexpr engine::StreamId kAudit{1};
-inline constexpr engine::StreamId kEvents{2};
-inline constexpr engine::StreamId kThings{3};
-
-// Three streams, one of each sort: chained, plain, keyed.
-engine::Catalogue Streams();
+using support::FromTheStart;
+using support::kAudit;
+using support::kEvents;
+using support::kThings;
+using support::RowBuilder;
+using support::Soon;
+using support::Streams;
 
 // One store for one test, empty at first. Destroying it removes everything.
 class Store {
@@ -44,20 +46,6 @@ inline std::string StoreName(const testing::TestParamInfo<StoreFactory>& info) {
   return info.param.name;
 }
 
-// Finishes rows as the committer would: positions, tx, time, checksums, digests.
-class RowBuilder {
- public:
-  explicit RowBuilder(const engine::LockedState& state);
-  RowBuilder& Add(engine::StreamId stream, const std::string& key, const std::string& payload,
-                  engine::Position previous = engine::Position::kBeforeFirst,
-                  std::uint16_t flags = 0);
-  std::vector<engine::Record> rows() const { return rows_; }
-
- private:
-  engine::LockedState state_;
-  std::vector<engine::Record> rows_;
-};
-
 class JournalConformance : public testing::TestWithParam<StoreFactory> {
  protected:
   void SetUp() override { store_ = GetParam().open(); }
@@ -73,9 +61,5 @@ class JournalConformance : public testing::TestWithParam<StoreFactory> {
  private:
   std::unique_ptr<Store> store_;
 };
-
-// Cursors at the start of all streams of the test catalogue.
-engine::Cursors FromTheStart();
-engine::Deadline Soon();
 
 }  // namespace conformance

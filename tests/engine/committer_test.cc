@@ -1,0 +1,296 @@
+#include "engine/committer.h"
+
+#include "tests/engine/committer_fixture.h"
+#include "tests/support/logs.h"
+#include "tests/support/poll.h"
+
+namespace engine {
+namespace {
+
+using Kind = CommandOutcome::Kind;
+using support::AppendOne;
+using support::Ended;
+using support::kAudit;
+using support::kThings;
+using support::StatusIs;
+
+class CommitterTest : public testing::Test, protected CommitterFixture {};
+
+TEST_F(CommitterTest, ACommandAndItsAuditEntryCommitAsOne) {
+  Open();
+  Submit(PutAlways("a", "1"));
+  const Ended ended = WaitForAll().front();
+  EXPECT_EQ(ended.kind, Kind::kCommitted);
+  const std::vector<Record> rows = AllRows();
+  ASSERT_EQ(rows.size(), 2U);
+  EXPECT_EQ(rows[0].stream, kAudit);
+  EXPECT_EQ(rows[0].tx, rows[1].tx);
+  EXPECT_EQ(ended.tx, rows[0].tx);
+  ASSERT_EQ(ended.records.size(), 2U);
+  EXPECT_EQ(ended.records.back().stream, kAudit);
+  const std::string entry(rows[0].payload.view());
+  EXPECT_NE(entry.find("\"halo.records\":\"things:1\""), std::string::npos) << entry;
+  EXPECT_NE(entry.find("\"action\":\"toy.put\""), std::string::npos) << entry;
+  EXPECT_EQ(audit_->view()->Find(kAudit)->position, Position{1});
+}
+
+TEST_F(CommitterTest, WhatQueuedMeanwhileIsOneTransaction) {
+  Open();
+  Hold();
+  for (int i = 0; i < 20; ++i) {
+    Submit(PutAlways("key" + std::to_string(i), "v"));
+  }
+  WaitForBegins(1);
+  Release();
+  for (const Ended& ended : WaitForAll()) {
+    EXPECT_EQ(ended.kind, Kind::kCommitted);
+    EXPECT_EQ(ended.tx, Tx{1});
+  }
+  EXPECT_EQ(committer_->counters().batches, 1U);
+  EXPECT_EQ(committer_->counters().records, 40U);
+}
+
+TEST_F(CommitterTest, AViewThatHoldsACommandIsPublishedBeforeItIsAnswered) {
+  Open();
+  for (int i = 0; i < 20; ++i) {
+    Submit(PutAlways("a", std::to_string(i)));
+    WaitForAll();
+    EXPECT_EQ(Values().at("a"), std::to_string(i));
+  }
+}
+
+TEST_F(CommitterTest, ACommandThatTouchesAnEarlierOnesChangeWaitsForTheNextBatch) {
+  Open();
+  Hold();
+  for (int i = 0; i < 5; ++i) {
+    Submit(Increment("counter"));
+  }
+  Submit(PutIfAbsent("counter", "first"));
+  WaitForBegins(1);
+  Release();
+  const std::vector<Ended> ended = WaitForAll();
+  EXPECT_EQ(Values().at("counter"), "5");
+  EXPECT_THAT(ended[5].answer, testing::StartsWith("there: "));
+  EXPECT_EQ(ended[5].kind, Kind::kNothing);
+  EXPECT_GE(committer_->counters().deferred, 5U);
+}
+
+TEST_F(CommitterTest, OfTwoCreatesOfOneNameOneIsRefused) {
+  Open();
+  Hold();
+  Submit(PutIfAbsent("name", "mine"));
+  Submit(PutIfAbsent("name", "yours"));
+  WaitForBegins(1);
+  Release();
+  const std::vector<Ended> ended = WaitForAll();
+  EXPECT_EQ(ended[0].answer, "created");
+  EXPECT_EQ(ended[1].answer, "there: mine");
+  EXPECT_EQ(Values().at("name"), "mine");
+}
+
+TEST_F(CommitterTest, AForeignWriterBetweenQueueAndLockIsSeen) {
+  Open();
+  Hold();
+  Submit(PutIfAbsent("name", "mine"));
+  WaitForBegins(1);
+  AppendOne(store_->journal(), kThings, "name", "foreign");
+  Release();
+  EXPECT_EQ(WaitForAll().front().answer, "there: foreign");
+  EXPECT_EQ(AllRows().size(), 1U);
+}
+
+TEST_F(CommitterTest, NothingToWriteMeansNoTransaction) {
+  Open();
+  Submit([](support::ToyWork&) { return std::string("refused"); });
+  EXPECT_EQ(WaitForAll().front().kind, Kind::kNothing);
+  EXPECT_EQ(committer_->counters().batches, 0U);
+  EXPECT_TRUE(AllRows().empty());
+}
+
+TEST_F(CommitterTest, OnlyTheGuiltyCommandOfAFailedBatchGetsTheError) {
+  journal_.hooks.on_commit = [](const std::vector<Record>& rows, const auto& commit) {
+    for (const Record& row : rows) {
+      if (row.payload.view() == "poison") {
+        return CommitOutcome{CommitOutcome::Kind::kFailed, absl::InternalError("poison")};
+      }
+    }
+    return commit();
+  };
+  Open();
+  Hold();
+  Submit(PutAlways("a", "1"));
+  Submit(PutAlways("b", "poison"));
+  Submit(PutAlways("c", "3"));
+  WaitForBegins(1);
+  Release();
+  const std::vector<Ended> ended = WaitForAll();
+  EXPECT_EQ(ended[0].kind, Kind::kCommitted);
+  EXPECT_EQ(ended[1].kind, Kind::kFailed);
+  EXPECT_THAT(ended[1].why, StatusIs(absl::StatusCode::kInternal));
+  EXPECT_EQ(ended[2].kind, Kind::kCommitted);
+  EXPECT_THAT(Values(), testing::ElementsAre(testing::Pair("a", "1"), testing::Pair("c", "3")));
+}
+
+TEST_F(CommitterTest, AStoreThatCannotBeReachedFailsEveryoneAndWritesNothing) {
+  Open();
+  Hold();
+  Submit(PutAlways("a", "1"));
+  Submit(PutAlways("b", "2"));
+  WaitForBegins(1);
+  Release(absl::UnavailableError("store away"));
+  for (const Ended& ended : WaitForAll()) {
+    EXPECT_EQ(ended.kind, Kind::kFailed);
+    EXPECT_THAT(ended.why, StatusIs(absl::StatusCode::kUnavailable));
+  }
+  EXPECT_TRUE(AllRows().empty());
+  Release();
+  Submit(PutAlways("a", "1"));
+  EXPECT_EQ(WaitForAll().back().kind, Kind::kCommitted) << "and it recovers";
+}
+
+TEST_F(CommitterTest, ACommandPastItsDeadlineIsDroppedUnjudged) {
+  Open();
+  Hold();
+  bool judged = false;
+  const Deadline deadline = Deadline::After(std::chrono::milliseconds(50));
+  Submit(PutAlways("a", "1"));
+  Submit(
+      [&](support::ToyWork& work) {
+        judged = true;
+        work.Put("b", "2");
+        return std::string();
+      },
+      deadline);
+  WaitForBegins(1);
+  // It is in time when the batch is led, and late when the lock is granted.
+  ASSERT_TRUE(support::WaitFor([&] { return deadline.HasPassed(); }, support::Soon()));
+  Release();
+  const std::vector<Ended> ended = WaitForAll();
+  EXPECT_EQ(ended[0].kind, Kind::kCommitted);
+  EXPECT_EQ(ended[1].kind, Kind::kFailed);
+  EXPECT_THAT(ended[1].why, StatusIs(absl::StatusCode::kDeadlineExceeded));
+  EXPECT_FALSE(judged);
+}
+
+TEST_F(CommitterTest, AFullQueueRefusesAtOnce) {
+  Open({.max_queue = 1});
+  Hold();
+  Submit(PutAlways("a", "1"));
+  WaitForBegins(1);  // "a" is out of the queue.
+  Submit(PutAlways("b", "2"));
+  Submit(PutAlways("c", "3"));
+  const Ended refused = outcomes_.WaitFor(1).front();
+  EXPECT_THAT(refused.why, StatusIs(absl::StatusCode::kResourceExhausted));
+  Release();
+  WaitForAll();
+  EXPECT_THAT(Values(), testing::ElementsAre(testing::Pair("a", "1"), testing::Pair("b", "2")));
+}
+
+TEST_F(CommitterTest, ARecordOverTheLimitFailsItsCommandOnly) {
+  Open();
+  Hold();
+  Submit(PutAlways("a", std::string(kMaxRecordBytes + 1, 'x')));
+  Submit(PutAlways("b", "2"));
+  WaitForBegins(1);
+  Release();
+  const std::vector<Ended> ended = WaitForAll();
+  EXPECT_THAT(ended[0].why, StatusIs(absl::StatusCode::kInvalidArgument));
+  EXPECT_EQ(ended[1].kind, Kind::kCommitted);
+  EXPECT_THAT(Values(), testing::ElementsAre(testing::Pair("b", "2")));
+}
+
+TEST_F(CommitterTest, AStoreThatEndsElsewhereThanOurStateIsRefused) {
+  Open();
+  Submit(PutAlways("a", "1"));
+  WaitForAll();
+  // The store's second row is lost after we folded it: history went backwards.
+  std::unique_ptr<Engine> shorter = memory::Open(support::Streams());
+  support::HookedJournal other(shorter->journal());
+  committer_ = std::make_unique<Committer>(other, *follower_, nullptr,
+                                           CommitterOptions{.audit_stream = kAudit});
+  Submit(PutAlways("b", "2"));
+  EXPECT_THAT(WaitForAll().back().why, StatusIs(absl::StatusCode::kDataLoss));
+  ASSERT_OK_AND_ASSIGN(const auto tails, shorter->journal().Tails(support::Soon()));
+  EXPECT_EQ(tails.back().position, Position::kBeforeFirst);
+}
+
+TEST_F(CommitterTest, ADamagedAuditStopsWhatMustBeAudited) {
+  support::ExpectErrorLogs();
+  Open();
+  AppendOne(store_->journal(), kAudit, "", "undecodable");
+  ASSERT_OK(audit_->Replay(store_->journal(), std::nullopt, support::Soon()));
+  Submit(PutAlways("a", "1"));
+  EXPECT_THAT(WaitForAll().front().why, StatusIs(absl::StatusCode::kDataLoss));
+  EXPECT_EQ(AllRows().size(), 1U);
+}
+
+class UnknownOutcomeTest : public CommitterTest {
+ protected:
+  // The first commit's answer is lost; `really` says whether it happened.
+  void LoseFirstAnswer(bool really) {
+    journal_.hooks.on_commit = [really, first = true](const auto&, const auto& commit) mutable {
+      if (!std::exchange(first, false)) {
+        return commit();
+      }
+      if (really) {
+        commit();
+      }
+      return CommitOutcome{CommitOutcome::Kind::kUnknown, absl::UnknownError("cut")};
+    };
+  }
+};
+
+TEST_F(UnknownOutcomeTest, ThatWasACommitIsAnsweredAsOneAndDoneOnce) {
+  LoseFirstAnswer(true);
+  Open();
+  Submit(Increment("counter"));
+  const Ended ended = WaitForAll().front();
+  EXPECT_EQ(ended.kind, Kind::kCommitted);
+  EXPECT_EQ(Values().at("counter"), "1");
+  EXPECT_EQ(AllRows().size(), 2U);
+  EXPECT_EQ(committer_->counters().unknown, 1U);
+}
+
+TEST_F(UnknownOutcomeTest, ThatWasNoneWritesNothing) {
+  LoseFirstAnswer(false);
+  Open();
+  Submit(Increment("counter"));
+  EXPECT_EQ(WaitForAll().front().kind, Kind::kFailed);
+  EXPECT_TRUE(AllRows().empty());
+  Submit(Increment("counter"));
+  EXPECT_EQ(WaitForAll().back().kind, Kind::kCommitted);
+}
+
+TEST_F(UnknownOutcomeTest, ForeignRowsAtItsPositionsMeanItFailed) {
+  journal_.hooks.on_commit = [this, first = true](const auto&, const auto& commit) mutable {
+    if (!std::exchange(first, false)) {
+      return commit();
+    }
+    return CommitOutcome{CommitOutcome::Kind::kUnknown, absl::UnknownError("cut")};
+  };
+  Open();
+  Submit(Increment("counter"));
+  EXPECT_EQ(WaitForAll().front().kind, Kind::kFailed);
+  AppendOne(store_->journal(), kThings, "counter", "41");
+  Submit(Increment("counter"));
+  EXPECT_EQ(WaitForAll().back().answer, "42");
+}
+
+TEST_F(UnknownOutcomeTest, IsCalledUnknownWhenTheStoreStaysAway) {
+  journal_.hooks.on_commit = [this](const auto&, const auto& commit) {
+    commit();
+    Release(absl::UnavailableError("store away"));
+    return CommitOutcome{CommitOutcome::Kind::kUnknown, absl::UnknownError("cut")};
+  };
+  Open();
+  Submit(Increment("counter"), Deadline::After(std::chrono::milliseconds(300)));
+  EXPECT_EQ(WaitForAll().front().kind, Kind::kUnknown);
+  journal_.hooks.on_commit = {};
+  Release();
+  Submit(Increment("counter"));
+  const Ended next = WaitForAll().back();
+  EXPECT_EQ(next.answer, "2") << "what became of it is seen by the next command";
+}
+
+}  // namespace
+}  // namespace engine

@@ -1,0 +1,48 @@
+#include "tests/support/hooked_journal.h"
+
+#include "engine/base/status_macros.h"
+
+namespace support {
+
+class HookedJournal::HookedTransaction final : public engine::Transaction {
+ public:
+  HookedTransaction(std::unique_ptr<engine::Transaction> behind, const JournalHooks& hooks)
+      : behind_(std::move(behind)), hooks_(hooks) {}
+
+  absl::StatusOr<engine::LockedState> Read(const engine::Cursors& after) override {
+    return behind_->Read(after);
+  }
+  absl::Status Append(std::vector<engine::Record> rows) override {
+    rows_ = rows;
+    return behind_->Append(std::move(rows));
+  }
+  engine::CommitOutcome Commit() override {
+    const auto commit = [this] { return behind_->Commit(); };
+    return hooks_.on_commit ? hooks_.on_commit(rows_, commit) : commit();
+  }
+
+ private:
+  std::unique_ptr<engine::Transaction> behind_;
+  const JournalHooks& hooks_;
+  std::vector<engine::Record> rows_;
+};
+
+absl::StatusOr<std::unique_ptr<engine::Transaction>> HookedJournal::Begin(
+    engine::Deadline deadline) {
+  if (hooks.before_begin) {
+    RETURN_IF_ERROR(hooks.before_begin());
+  }
+  ASSIGN_OR_RETURN(auto behind, behind_.Begin(deadline));
+  return std::make_unique<HookedTransaction>(std::move(behind), hooks);
+}
+
+absl::StatusOr<engine::News> HookedJournal::ReadAfter(const engine::Cursors& after,
+                                                      engine::Deadline deadline) {
+  ASSIGN_OR_RETURN(engine::News news, behind_.ReadAfter(after, deadline));
+  if (hooks.after_read) {
+    RETURN_IF_ERROR(hooks.after_read());
+  }
+  return news;
+}
+
+}  // namespace support
