@@ -1,0 +1,20 @@
+#include "projections/all.h"
+
+#include "projections/audit.h"
+#include "projections/kill_list.h"
+
+namespace projections {
+
+std::vector<std::unique_ptr<engine::Projection>> MainProjections() {
+  std::vector<std::unique_ptr<engine::Projection>> projections;
+  projections.push_back(std::make_unique<KillListProjection>());
+  return projections;
+}
+
+std::vector<std::unique_ptr<engine::Projection>> AuditProjections() {
+  std::vector<std::unique_ptr<engine::Projection>> projections;
+  projections.push_back(std::make_unique<AuditProjection>());
+  return projections;
+}
+
+}  // namespace projections
