@@ -7,8 +7,8 @@
 
 #include <absl/strings/str_format.h>
 
+#include "engine/audit_cover.h"
 #include "engine/base/bytes.h"
-#include "engine/base/check.h"
 #include "engine/base/sha256.h"
 #include "engine/base/status_macros.h"
 
@@ -335,53 +335,6 @@ absl::Status ReadPrevious(Reader& reader, AuditEntry& entry) {
   return absl::OkStatus();
 }
 
-struct Range {
-  StreamId stream = StreamId::kInvalid;
-  Position first = Position::kBeforeFirst;
-  Position last = Position::kBeforeFirst;
-};
-
-std::vector<Range> RangesOf(std::span<const Record> covers) {
-  std::vector<Range> ranges;
-  for (const Record& record : covers) {
-    const auto follows = [&](const Range& range) {
-      return range.stream == record.stream && Next(range.last) == record.position;
-    };
-    const auto found = std::ranges::find_if(ranges, follows);
-    if (found == ranges.end()) {
-      ranges.push_back({record.stream, record.position, record.position});
-    } else {
-      found->last = record.position;
-    }
-  }
-  return ranges;
-}
-
-std::string FormatRanges(const std::vector<Range>& ranges, const Catalogue& catalogue) {
-  std::string text;
-  for (const Range& range : ranges) {
-    const auto spec = std::ranges::find(catalogue, range.stream, &StreamSpec::id);
-    ENGINE_CHECK(spec != catalogue.end());
-    text += absl::StrFormat("%s%s:%d", text.empty() ? "" : ",", spec->name, Raw(range.first));
-    if (range.last != range.first) {
-      text += absl::StrFormat("-%d", Raw(range.last));
-    }
-  }
-  return text;
-}
-
-std::string HashRows(std::span<const Record> rows) {
-  Sha256 sha;
-  for (const Record& row : rows) {
-    const std::string bytes = RowBytes(row);
-    std::string length;
-    AppendU32(static_cast<std::uint32_t>(bytes.size()), length);
-    sha.Update(length);
-    sha.Update(bytes);
-  }
-  return ToHex(sha.Finish());
-}
-
 }  // namespace
 
 std::string EncodeAuditEntry(const AuditEntry& entry) {
@@ -430,8 +383,9 @@ std::string SealAuditEntry(const AuditDraft& draft, Position seq, Timestamp at,
     entry.prev = AuditHash(previous_payload);
   }
   if (!covers.empty()) {
-    entry.what.details["halo.records"] = FormatRanges(RangesOf(covers), catalogue);
-    entry.what.details["halo.sha256"] = HashRows(covers);
+    const AuditCover cover = CoverOf(covers);
+    entry.what.details[kCoverRecordsDetail] = FormatCover(cover, catalogue);
+    entry.what.details[kCoverHashDetail] = cover.sha256;
   }
   return EncodeAuditEntry(entry);
 }

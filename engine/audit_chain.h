@@ -50,10 +50,8 @@ absl::StatusOr<AuditEntry> DecodeAuditEntry(std::string_view payload);
 std::string AuditHash(std::string_view payload);
 
 // Builds the payload of the next entry. `previous_payload` is the last record of the audit
-// stream, empty before the first. `covers` are the rows that commit with the entry: their
-// position ranges by stream name become the detail `halo.records`
-// ("resources:17-18,killswitch:4"), and SHA-256 over their RowBytes, each prefixed by its length
-// as u32, the detail `halo.sha256`. Nothing covered: neither detail.
+// stream, empty before the first. `covers` are the rows that commit with the entry; they become
+// the details of engine/audit_cover.h. Nothing covered: neither detail.
 std::string SealAuditEntry(const AuditDraft& draft, Position seq, Timestamp at,
                            std::string_view previous_payload, std::span<const Record> covers,
                            const Catalogue& catalogue);
