@@ -47,8 +47,8 @@ Violations CheckLinks(const SourceTree& tree);
 
 // rules_tree.cc: what must be there because something else is.
 
-// Each .cc under engine, schemas, projections and api, main files aside, has a test that includes
-// its header or has its name.
+// Each .cc under engine, schemas, projections and api, main files aside, has a test that has its
+// name or reaches its header: includes it, or the header of a unit of its folder that uses it.
 Violations CheckSourcesHaveTests(const SourceTree& tree);
 // Each .cc is named in the meson.build of its folder or of one above: none is forgotten.
 Violations CheckSourcesAreBuilt(const SourceTree& tree);

@@ -233,6 +233,19 @@ TEST(SourcesHaveTestsTest, ByHeaderOrByName) {
               IsEmpty());
 }
 
+TEST(SourcesHaveTestsTest, ThroughTheDoorOfTheirFolder) {
+  const std::string part = "#include \"engine/part.h\"\n";
+  EXPECT_THAT(
+      CheckSourcesHaveTests(Tree({{"engine/door_impl.cc", "#include \"engine/door.h\"\n\n" + part},
+                                  {"engine/door.h", ""},
+                                  {"engine/file/far.cc", ""},
+                                  {"engine/file/far.h", ""},
+                                  {"engine/part.cc", "#include \"engine/file/far.h\"\n"},
+                                  {"engine/part.h", ""},
+                                  {"tests/a_test.cc", "#include \"engine/door.h\"\n"}})),
+      ElementsAre(StartsWith("engine/file/far.cc:1:")));
+}
+
 TEST(SourcesAreBuiltTest, ByOneOfTheFoldersAbove) {
   EXPECT_THAT(CheckSourcesAreBuilt(Tree({{"tests/meson.build", "files('a/b_test.cc')\n"},
                                          {"tests/a/b_test.cc", ""},
