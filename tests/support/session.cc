@@ -47,8 +47,9 @@ std::string Answer::Value() const {
              : absl::StrFormat("%d rows, tag %s", rows.size(), tag);
 }
 
-Session::Session(const std::string& url)
-    : url_(url), connection_(PQconnectdb(url.c_str()), PQfinish) {
+Session::Session(const std::string& url, const std::string& observer_url)
+    : observer_url_(observer_url.empty() ? url : observer_url),
+      connection_(PQconnectdb(url.c_str()), PQfinish) {
   backend_pid_ = PQbackendPID(connection_.get());
   PQsetNoticeReceiver(connection_.get(), KeepWarning, &warnings_);
 }
@@ -82,7 +83,7 @@ Answer Session::Finish() {
 }
 
 bool Session::WaitForValue(const std::string& query) const {
-  Session observer(url_);
+  Session observer(observer_url_);
   return WaitFor([&] { return observer.Run(query).Value() == "t"; },
                  engine::Deadline::After(kPatience));
 }
@@ -108,7 +109,7 @@ bool Session::WaitUntilGone() const {
 }
 
 bool Session::BackendIsThere() const {
-  Session observer(url_);
+  Session observer(observer_url_);
   return observer
              .Run(absl::StrFormat("select exists (select from pg_stat_activity where pid = %d)",
                                   backend_pid_))

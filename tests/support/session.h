@@ -39,7 +39,9 @@ struct Answer {
 // One thread. A session that cannot connect answers everything with not-ok.
 class Session {
  public:
-  explicit Session(const std::string& url);
+  // `observer_url` is where the Wait functions look; empty: `url`. To be given when `url` leads
+  // through a pooler or a proxy.
+  explicit Session(const std::string& url, const std::string& observer_url = "");
   ~Session();
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
@@ -73,7 +75,7 @@ class Session {
  private:
   bool WaitForValue(const std::string& query) const;
 
-  std::string url_;
+  std::string observer_url_;
   std::unique_ptr<pg_conn, void (*)(pg_conn*)> connection_;
   int backend_pid_ = 0;
   std::vector<std::string> warnings_;
