@@ -2,12 +2,14 @@
 
 #include "projections/audit.h"
 #include "projections/kill_list.h"
+#include "projections/resources/projection.h"
 
 namespace projections {
 
 std::vector<std::unique_ptr<engine::Projection>> MainProjections() {
   std::vector<std::unique_ptr<engine::Projection>> projections;
   projections.push_back(std::make_unique<KillListProjection>());
+  projections.push_back(std::make_unique<ResourcesProjection>());
   return projections;
 }
 

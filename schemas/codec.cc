@@ -11,6 +11,7 @@
 #include "engine/base/status_macros.h"
 #include "engine/journal.h"
 #include "schemas/killswitch_generated.h"
+#include "schemas/resource_generated.h"
 
 namespace schemas {
 namespace {
@@ -41,6 +42,8 @@ struct RecordType {
 
 constexpr std::array kRecordTypes = {
     RecordType{Tag::kKill, "kill", VerifyBody<Kill>},
+    RecordType{Tag::kResource, "resource", VerifyBody<Resource>},
+    RecordType{Tag::kResourceTombstone, "resource tombstone", VerifyBody<ResourceTombstone>},
 };
 
 const RecordType* FindType(Tag tag) {

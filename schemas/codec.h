@@ -27,6 +27,7 @@ namespace schemas {
 
 struct Kill;
 struct Resource;
+struct ResourceTombstone;
 
 template <class Table>
 inline constexpr Tag kTagOf = Tag::kInvalid;
@@ -34,6 +35,8 @@ template <>
 inline constexpr Tag kTagOf<Kill> = Tag::kKill;
 template <>
 inline constexpr Tag kTagOf<Resource> = Tag::kResource;
+template <>
+inline constexpr Tag kTagOf<ResourceTombstone> = Tag::kResourceTombstone;
 
 // Whether readers that do not know the record's type may leave it out of their state.
 enum class Skippable : bool { kNo = false, kYes = true };

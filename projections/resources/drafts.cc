@@ -1,0 +1,137 @@
+#include "projections/resources/drafts.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <absl/strings/str_format.h>
+
+#include "engine/base/check.h"
+#include "engine/base/guard.h"
+#include "projections/resources/document.h"
+#include "projections/resources/facts.h"
+
+namespace projections {
+namespace {
+
+engine::AuditDraft AuditOf(std::string_view what, std::string_view kind, std::string_view id,
+                           std::string_view name, const Registry& registry) {
+  const EntityDescriptor* descriptor = registry.FindKind(kind);
+  engine::AuditDraft audit;
+  audit.action = absl::StrFormat("resource.%s", what);
+  audit.target = absl::StrFormat("%s/%s", descriptor == nullptr ? kind : descriptor->plural, id);
+  audit.details["kind"] = kind;
+  audit.details["name"] = name;
+  return audit;
+}
+
+}  // namespace
+
+Judgement Refuse(Refusal refusal) {
+  Judgement judgement;
+  judgement.refusal = std::move(refusal);
+  return judgement;
+}
+
+Judgement Refuse(RefusalReason reason, std::string detail, std::vector<FieldError> errors) {
+  return Refuse(Refusal{reason, std::move(detail), std::move(errors)});
+}
+
+Refusal NotFound(std::string_view kind, std::string_view id, RefusalReason reason) {
+  return {reason,
+          absl::StrFormat("%s with id='%s' not found", kind.empty() ? "Resource" : kind, id),
+          {}};
+}
+
+std::optional<Refusal> CheckVersion(const ResourceEntry& entry, const ExpectedVersions& if_match) {
+  const bool matches =
+      if_match.empty() || std::ranges::find(if_match, entry.position()) != if_match.end();
+  if (GUARD("resources.if-match", matches)) {
+    return std::nullopt;
+  }
+  return Refusal{RefusalReason::kVersionMismatch,
+                 absl::StrFormat("%s '%s' has changed since the version that If-Match names",
+                                 entry.kind(), entry.id()),
+                 {}};
+}
+
+engine::RecordDraft DraftOf(const ResourceState& state, engine::Position previous) {
+  return {.stream = ResourcesImage::kStream,
+          .key = state.id,
+          .previous = previous,
+          .flags = 0,
+          .payload = EncodeResource(state)};
+}
+
+engine::RecordDraft DraftOf(const TombstoneState& tombstone, engine::Position previous) {
+  return {.stream = ResourcesImage::kStream,
+          .key = tombstone.id,
+          .previous = previous,
+          .flags = engine::RecordFlag::kTombstone,
+          .payload = EncodeTombstone(tombstone)};
+}
+
+engine::AuditDraft AuditOf(std::string_view what, const ResourceEntry& entry,
+                           const Registry& registry, std::string_view actor) {
+  engine::AuditDraft audit = AuditOf(what, entry.kind(), entry.id(), entry.name(), registry);
+  audit.actor = actor;
+  return audit;
+}
+
+engine::AuditDraft AuditOf(std::string_view what, const ResourceState& state,
+                           const Registry& registry, std::string_view actor) {
+  engine::AuditDraft audit = AuditOf(what, state.kind, state.id, state.name, registry);
+  audit.actor = actor;
+  audit.details["generation"] = absl::StrFormat("%d", state.generation);
+  return audit;
+}
+
+std::string DocumentOf(const schemas::Resource& resource, const Registry& registry) {
+  std::string document;
+  AppendResourceDocument(resource, registry, document);
+  return document;
+}
+
+Judgement Unchanged(const ResourceEntry& entry, const Registry& registry) {
+  Judgement judgement;
+  judgement.document = DocumentOf(entry.table(), registry);
+  judgement.unchanged_position = entry.position();
+  return judgement;
+}
+
+std::optional<Refusal> CheckSize(std::string_view spec, const Labels& labels) {
+  if (RecordSizeBound(spec, labels) <= engine::kMaxRecordBytes) {
+    return std::nullopt;
+  }
+  return Refusal{RefusalReason::kTooLarge,
+                 absl::StrFormat("spec and labels must have less than %d bytes together",
+                                 engine::kMaxRecordBytes),
+                 {}};
+}
+
+std::optional<Refusal> CheckSize(const ResourceState& state) {
+  return CheckSize(state.spec, state.labels);
+}
+
+FoundTarget FindTarget(const Target& target, const Registry& registry, const ResourcesImage& image,
+                       engine::Footprint* footprint) {
+  engine::Footprint unused;
+  TrackedResources resources(image, footprint == nullptr ? unused : *footprint);
+  if (!target.parent_id.empty()) {
+    const EntityDescriptor* descriptor = registry.FindKind(target.kind);
+    ENGINE_CHECK(descriptor != nullptr);
+    const ResourceEntry* parent = resources.Find(target.parent_id);
+    if (parent == nullptr || parent->kind() != descriptor->parent_kind) {
+      return {nullptr,
+              NotFound(descriptor->parent_kind, target.parent_id, RefusalReason::kParentNotFound)};
+    }
+  }
+  const ResourceEntry* entry = resources.Find(target.id);
+  const bool matches = entry != nullptr && (target.kind.empty() || entry->kind() == target.kind) &&
+                       (target.parent_id.empty() || entry->owner_id() == target.parent_id);
+  if (!matches) {
+    return {nullptr, NotFound(target.kind, target.id, RefusalReason::kNotFound)};
+  }
+  return {entry, std::nullopt};
+}
+
+}  // namespace projections

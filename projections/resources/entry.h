@@ -1,0 +1,64 @@
+// ResourceEntry: one resource as a projection keeps it: its verified bytes and a few fields that
+// are looked at all the time.
+//
+// Nothing is unpacked: every accessor reads from the bytes of the record.
+
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "engine/base/payload.h"
+#include "engine/journal.h"
+#include "schemas/codec.h"
+#include "schemas/resource_generated.h"
+
+namespace projections {
+
+// Immutable, so thread-safe; never blocks. Texts live as long as the entry, the entry as long as
+// the image it was found in.
+class ResourceEntry {
+ public:
+  // `table` is in `payload`. `kind` outlives the entry; entries of one kind share it.
+  ResourceEntry(engine::Payload payload, const schemas::Resource& table, std::string_view kind,
+                engine::Position position, std::uint64_t digest)
+      : payload_(std::move(payload)),
+        table_(&table),
+        position_(position),
+        digest_(digest),
+        created_micros_(table.created_time()),
+        kind_(kind),
+        id_(schemas::Text(table.id())),
+        owner_id_(table.owner() == nullptr ? std::string_view()
+                                           : schemas::Text(table.owner()->id())) {}
+
+  std::string_view id() const { return id_; }
+  std::string_view kind() const { return kind_; }
+  std::string_view name() const { return schemas::Text(table_->name()); }
+  std::string_view owner_id() const { return owner_id_; }  // Empty: a root.
+  std::int64_t created_micros() const { return created_micros_; }
+  bool is_root() const { return owner_id_.empty(); }
+  // DELETE was asked for; it goes when nothing is left to wait for.
+  bool is_deleting() const { return table_->deletion() != nullptr; }
+
+  // Everything else.
+  const schemas::Resource& table() const { return *table_; }
+  const engine::Payload& payload() const { return payload_; }
+
+  // Where the key's newest record is: `previous` of the next one.
+  engine::Position position() const { return position_; }
+  // What it adds to the state digest.
+  std::uint64_t digest() const { return digest_; }
+
+ private:
+  engine::Payload payload_;
+  const schemas::Resource* table_;
+  engine::Position position_;
+  std::uint64_t digest_;
+  std::int64_t created_micros_;
+  std::string_view kind_;
+  std::string_view id_;
+  std::string_view owner_id_;
+};
+
+}  // namespace projections

@@ -1,0 +1,73 @@
+#include "projections/resources/facts.h"
+
+namespace projections {
+namespace {
+
+std::string RecordFact(std::string_view id) {
+  return "r/" + std::string(id);
+}
+
+std::string ChildrenPrefix(std::string_view owner_id) {
+  return "c/" + std::string(owner_id) + "/";
+}
+
+std::string ChildFact(std::string_view owner_id, std::string_view id) {
+  return ChildrenPrefix(owner_id) + std::string(id);
+}
+
+std::string NameFact(const NameProbe& name) {
+  std::string fact = "n/";
+  fact.append(name.kind).append("/").append(name.owner_id).append("/");
+  if (name.owner_id.empty()) {
+    for (const auto& [key, value] : name.tenancy) {
+      fact.append(key).append("=").append(value).append(",");
+    }
+  }
+  return fact.append("/").append(name.name);
+}
+
+}  // namespace
+
+const ResourceEntry* TrackedResources::Find(std::string_view id) {
+  footprint_.Read(RecordFact(id));
+  return image_.Find(id);
+}
+
+const ResourceEntry* TrackedResources::FindNamed(const NameProbe& name) {
+  footprint_.Read(NameFact(name));
+  return image_.FindNamed(name);
+}
+
+std::vector<const ResourceEntry*> TrackedResources::Children(std::string_view owner_id) {
+  footprint_.ReadPrefix(ChildrenPrefix(owner_id));
+  return image_.Children(owner_id);
+}
+
+void TrackedResources::Use(const ResourceEntry& child) {
+  footprint_.Read(RecordFact(child.id()));
+}
+
+void TrackedResources::NoteCreated(std::string_view id, const NameProbe& name) {
+  footprint_.Write(RecordFact(id));
+  footprint_.Write(NameFact(name));
+  if (!name.owner_id.empty()) {
+    footprint_.Write(ChildFact(name.owner_id, id));
+  }
+}
+
+void TrackedResources::NotePatched(const ResourceEntry& entry) {
+  footprint_.Write(RecordFact(entry.id()));
+}
+
+void TrackedResources::NoteDeleted(const ResourceEntry& entry) {
+  footprint_.Write(RecordFact(entry.id()));
+  if (!entry.is_root()) {
+    footprint_.Write(ChildFact(entry.owner_id(), entry.id()));
+  }
+  if (!entry.is_deleting()) {
+    const Tenancy tenancy = StateOf(entry.table()).tenancy;
+    footprint_.Write(NameFact({entry.kind(), entry.owner_id(), entry.name(), tenancy}));
+  }
+}
+
+}  // namespace projections

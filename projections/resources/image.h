@@ -1,0 +1,102 @@
+// ResourcesImage: every resource at one position of the stream `resources`, ready to be asked.
+//
+//   const auto image = view.Get<ResourcesImage>();
+//   const ResourceEntry* cluster = (*image)->Find(id);
+//   ListPage page = (*image)->List({.kind = "Cluster"}, {.page = 3, .size = 20});
+//
+// How it is kept: docs/resources.md.
+
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/view.h"
+#include "projections/resources/indexes.h"
+#include "projections/resources/order.h"
+#include "schemas/streams.h"
+
+namespace projections {
+
+// Which resources a list is over. Empty members do not restrict it.
+struct ListScope {
+  std::string_view kind = {};
+  // Children of that resource only. REQUIRES: then `kind` is given too.
+  std::string_view owner_id = {};
+};
+
+struct ListOptions {
+  std::size_t page = 1;   // From 1 on.
+  std::size_t size = 20;  // Items a page.
+  Order order = DefaultOrder();
+};
+
+struct ListPage {
+  std::vector<const ResourceEntry*> items;
+  std::size_t total = 0;  // Of the whole list.
+};
+
+// What the image and the projection that builds it hold.
+template <template <typename Entry, typename Less> class Tree>
+struct ResourceTrees {
+  Tree<OwnedEntry, ById> by_id;
+  Tree<EntryPtr, ByAge> by_age;
+  Tree<EntryPtr, ByKind> by_kind;
+  Tree<EntryPtr, ByOwner> by_owner;
+  Tree<EntryPtr, ByName> by_name;
+};
+template <typename Entry, typename Less>
+using ImageTree = TreeSnapshot<Entry, Less>;
+
+// Texts of kinds, shared by their entries. Grows only; texts stay where they are.
+using KindNames = std::set<std::string, std::less<>>;
+
+// Immutable, so thread-safe; never blocks. Entries live as long as the image.
+class ResourcesImage final : public engine::ProjectionImage {
+ public:
+  static constexpr engine::StreamId kStream = schemas::kResourcesStream;
+  static constexpr engine::Freshness kNeeds = engine::Freshness::kLatest;
+
+  ResourcesImage() = default;
+  ResourcesImage(ResourceTrees<ImageTree> trees, std::shared_ptr<const KindNames> kinds,
+                 std::uint64_t digest)
+      : trees_(std::move(trees)), kinds_(std::move(kinds)), digest_(digest) {}
+
+  // The sum, modulo 2^64, over all resources, active and finalizing, of
+  //   XXH3(key length u32, key, payload length u64, XXH3(payload) u64)
+  // with little-endian integers. Positions, transactions and times of rows are no part of it, so
+  // it is the same after compaction and for a copy of the journal.
+  std::uint64_t StateDigest() const override { return digest_; }
+
+  // Active and finalizing ones together.
+  std::size_t size() const { return trees_.by_id.size(); }
+
+  // Null when there is no such resource (any more).
+  const ResourceEntry* Find(std::string_view id) const;
+
+  // The active resource that has the name, or null.
+  const ResourceEntry* FindNamed(const NameProbe& name) const;
+
+  // A page of a list, and how long the list is. In the default order O(log n + size); in any
+  // other one all of the scope is looked at.
+  ListPage List(const ListScope& scope, const ListOptions& options) const;
+  std::size_t Count(const ListScope& scope) const;
+
+  // All children of an owner, active and finalizing, by kind, newest first.
+  std::vector<const ResourceEntry*> Children(std::string_view owner_id) const;
+
+  // Every resource, newest first.
+  TreeSnapshot<EntryPtr, ByAge>::Iterator begin() const { return trees_.by_age.begin(); }
+  TreeSnapshot<EntryPtr, ByAge>::Iterator end() const { return trees_.by_age.end(); }
+
+ private:
+  ResourceTrees<ImageTree> trees_;
+  std::shared_ptr<const KindNames> kinds_;
+  std::uint64_t digest_ = 0;
+};
+
+}  // namespace projections

@@ -1,0 +1,65 @@
+// The rule of PATCH: spec and labels are replaced.
+
+#include <utility>
+
+#include <absl/strings/str_format.h>
+
+#include "engine/base/guard.h"
+#include "projections/resources/drafts.h"
+#include "projections/resources/facts.h"
+
+namespace projections {
+namespace {
+
+// Puts the wanted values into `state`. Returns whether anything is different now.
+bool Change(const PatchRequest& request, ResourceState& state) {
+  bool changed = false;
+  if (request.spec.has_value() && *request.spec != state.spec) {
+    state.spec = *request.spec;
+    changed = true;
+  }
+  if (request.labels.has_value() && *request.labels != state.labels) {
+    state.labels = *request.labels;
+    changed = true;
+  }
+  return changed;
+}
+
+}  // namespace
+
+Judgement JudgePatch(const PatchRequest& request, const RuleContext& context) {
+  FoundTarget found =
+      FindTarget(request.target, context.registry, context.image, &context.footprint);
+  if (found.refusal.has_value()) {
+    return Refuse(*std::move(found.refusal));
+  }
+  const ResourceEntry& entry = *found.entry;
+  if (std::optional<Refusal> refusal = CheckVersion(entry, request.if_match)) {
+    return Refuse(*std::move(refusal));
+  }
+  if (!GUARD("resources.patch-active", !entry.is_deleting())) {
+    return Refuse(RefusalReason::kMarkedForDeletion,
+                  absl::StrFormat("%s '%s' is marked for deletion and cannot be changed",
+                                  entry.kind(), entry.id()));
+  }
+  ResourceState state = StateOf(entry.table());
+  if (!Change(request, state)) {
+    return Unchanged(entry, context.registry);
+  }
+  if (std::optional<Refusal> refusal = CheckSize(state)) {
+    return Refuse(*std::move(refusal));
+  }
+  ++state.generation;
+  state.updated_time = context.now;
+  state.updated_by = request.actor;
+
+  TrackedResources(context.image, context.footprint).NotePatched(entry);
+  Judgement judgement;
+  judgement.proposal.records.push_back(DraftOf(state, entry.position()));
+  judgement.proposal.audit = AuditOf("patch", state, context.registry, request.actor);
+  judgement.document =
+      DocumentOf(ResourceIn(judgement.proposal.records.back().payload), context.registry);
+  return judgement;
+}
+
+}  // namespace projections

@@ -1,0 +1,134 @@
+// The rules of resources: what becomes of a request, judged against the newest state under the
+// journal's lock.
+//
+// Pure functions of their arguments. Each notes in the footprint what it read and what it would
+// change (projections/resources/facts.h), so that the committer can prove a batch serialisable.
+// Syntax has been judged before: kinds, names, labels and specs are well-formed, and a kind with a
+// parent comes with one.
+//
+//   create.cc   patch.cc   remove.cc   force_delete.cc
+//
+// Never block. docs/resources.md says the rules in prose.
+
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/committer.h"
+#include "projections/registry.h"
+#include "projections/resources/image.h"
+#include "projections/resources/names.h"
+#include "projections/resources/state.h"
+
+namespace projections {
+
+// Why a request is refused, in the order in which reasons are looked for.
+enum class RefusalReason {
+  kNotFound,           // No such resource, or not of that kind or under that parent. 404
+  kParentNotFound,     // 404
+  kVersionMismatch,    // If-Match names another version. 412
+  kMarkedForDeletion,  // The resource, or the parent to be, is finalizing. 409
+  kNameTaken,          // 409
+  kActiveChildren,     // Children whose policy is `restrict`. 409
+  kNotDeleting,        // Force-delete of an active resource. 409
+  kTooLarge,           // The record, or all that a cascade would write. 413
+};
+
+struct Refusal {
+  RefusalReason reason = RefusalReason::kNotFound;
+  std::string detail;  // A sentence for the caller.
+  std::vector<FieldError> errors;
+};
+
+// Which resource a request is about, as its path says.
+struct Target {
+  std::string id;
+  std::string kind;       // Empty: of any kind.
+  std::string parent_id;  // Not empty: a child of that one. REQUIRES: then `kind` is given.
+};
+
+struct CreateRequest {
+  std::string id;  // Fresh.
+  std::string kind;
+  std::string name;
+  std::string parent_id;  // Of a kind with a parent.
+  std::string spec;       // Canonical JSON.
+  Labels labels;
+  Tenancy tenancy;
+  std::string actor;
+};
+
+// Versions of the resource that a mutation is meant for: positions of its record. Empty: any.
+using ExpectedVersions = std::vector<engine::Position>;
+
+struct PatchRequest {
+  Target target;
+  ExpectedVersions if_match;
+  std::optional<std::string> spec;  // Canonical JSON. Replaces all of it.
+  std::optional<Labels> labels;     // Replaces all of them.
+  std::string actor;
+};
+
+struct DeleteRequest {
+  Target target;
+  ExpectedVersions if_match;
+  std::string actor;
+};
+
+struct ForceDeleteRequest {
+  Target target;
+  ExpectedVersions if_match;
+  std::string actor;
+  std::string reason;
+};
+
+// What a rule looks at and writes to.
+struct RuleContext {
+  const Registry& registry;
+  const ResourcesImage& image;
+  engine::Timestamp now;  // Will be the time of the records.
+  engine::Footprint& footprint;
+};
+
+struct Judgement {
+  std::optional<Refusal> refusal;
+  // Empty on a refusal, and when everything is already as requested. The audit draft has actor,
+  // action, target and details; where the request came from is the caller's to add.
+  engine::Proposal proposal;
+  // The document of the resource after it (of one that is gone at once: with its deletion). Empty
+  // on a refusal and after a force-delete.
+  std::string document;
+  // Where the resource's record is if nothing was proposed; else it is the record that commits
+  // with the resource's id as its key.
+  engine::Position unchanged_position = engine::Position::kBeforeFirst;
+};
+
+Judgement JudgeCreate(const CreateRequest& request, const RuleContext& context);
+
+// Spec and labels as they already are: nothing changes.
+Judgement JudgePatch(const PatchRequest& request, const RuleContext& context);
+
+// Marks as deleted, or removes at once what has nothing to wait for. Of a resource that is already
+// marked nothing changes.
+Judgement JudgeDelete(const DeleteRequest& request, const RuleContext& context);
+
+// Removes a finalizing resource and everything below it.
+Judgement JudgeForceDelete(const ForceDeleteRequest& request, const RuleContext& context);
+
+// What can be said about the size of a record before the lock; the rules judge it again.
+std::optional<Refusal> CheckSize(std::string_view spec, const Labels& labels);
+
+// Finds what a request is about: for reads, too, as the refusals are the same. `footprint` may be
+// null, for reads.
+struct FoundTarget {
+  const ResourceEntry* entry = nullptr;  // Null exactly when refused.
+  std::optional<Refusal> refusal;
+};
+FoundTarget FindTarget(const Target& target, const Registry& registry, const ResourcesImage& image,
+                       engine::Footprint* footprint);
+
+}  // namespace projections

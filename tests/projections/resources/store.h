@@ -1,0 +1,124 @@
+// A journal of one stream in a vector, and the mutations of resources against it: every rule can
+// be tried in one line, and everything that was written can be replayed.
+
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "projections/resources/projection.h"
+#include "projections/resources/rules.h"
+
+namespace projections {
+
+inline std::shared_ptr<const ResourcesImage> ImageOf(ResourcesProjection& projection) {
+  return std::static_pointer_cast<const ResourcesImage>(projection.Publish());
+}
+
+// One thread.
+class TestStore {
+ public:
+  explicit TestStore(Registry registry = Registry::Stock())
+      : registry_(std::move(registry)), image_(ImageOf(projection_)) {}
+
+  const Registry& registry() const { return registry_; }
+  const std::shared_ptr<const ResourcesImage>& image() const { return image_; }
+  const ResourceEntry* Find(std::string_view id) const { return image_->Find(id); }
+  const std::vector<engine::Record>& log() const { return log_; }
+  const engine::Footprint& footprint() const { return footprint_; }  // Of the last judgement.
+  engine::Timestamp now() const { return now_; }
+  void Pass(std::int64_t micros) { now_.micros += micros; }
+
+  Judgement Judge(const CreateRequest& request) { return JudgeCreate(request, Context()); }
+  Judgement Judge(const PatchRequest& request) { return JudgePatch(request, Context()); }
+  Judgement Judge(const DeleteRequest& request) { return JudgeDelete(request, Context()); }
+  Judgement Judge(const ForceDeleteRequest& request) {
+    return JudgeForceDelete(request, Context());
+  }
+
+  // Judges and commits.
+  template <typename Request>
+  Judgement Do(const Request& request) {
+    Judgement judgement = Judge(request);
+    Commit(judgement.proposal);
+    return judgement;
+  }
+
+  void Commit(const engine::Proposal& proposal) {
+    for (const engine::RecordDraft& draft : proposal.records) {
+      const ResourceEntry* before = image_->Find(draft.key);
+      EXPECT_EQ(draft.previous,
+                before == nullptr ? engine::Position::kBeforeFirst : before->position());
+      engine::Record record;
+      record.stream = draft.stream;
+      record.position = engine::Position{log_.size() + 1};
+      record.tx = engine::Tx{log_.size() + 1};
+      record.key = draft.key;
+      record.previous = draft.previous;
+      record.flags = draft.flags;
+      record.at = now_;
+      record.payload = engine::Payload(draft.payload);
+      EXPECT_TRUE(projection_.Apply(record).ok());
+      log_.push_back(std::move(record));
+    }
+    image_ = ImageOf(projection_);
+    now_.micros += 1;
+  }
+
+  // Creates a resource and returns its id.
+  std::string Add(std::string_view kind, std::string_view name, std::string_view parent_id = {}) {
+    CreateRequest request{.id = NextId(),
+                          .kind = std::string(kind),
+                          .name = std::string(name),
+                          .parent_id = std::string(parent_id),
+                          .spec = "{}",
+                          .labels = {},
+                          .tenancy = {},
+                          .actor = "alice"};
+    EXPECT_FALSE(Do(request).refusal.has_value());
+    return request.id;
+  }
+  Judgement Delete(std::string_view id, std::string_view actor = "carol") {
+    return Do(DeleteRequest{{std::string(id), {}, {}}, {}, std::string(actor)});
+  }
+  Judgement ForceDelete(std::string_view id) {
+    return Do(ForceDeleteRequest{{std::string(id), {}, {}}, {}, "dave", "stuck"});
+  }
+  Judgement PatchSpec(std::string_view id, std::string_view spec) {
+    return Do(PatchRequest{{std::string(id), {}, {}}, {}, std::string(spec), {}, "bob"});
+  }
+
+  // Looks like a UUID and rises.
+  std::string NextId() {
+    std::string digits = std::to_string(++ids_);
+    return "01936d3c-0000-7000-8000-" + std::string(12 - digits.size(), '0') + digits;
+  }
+
+ private:
+  RuleContext Context() {
+    footprint_ = {};
+    return {registry_, *image_, now_, footprint_};
+  }
+
+  const Registry registry_;
+  ResourcesProjection projection_;
+  std::shared_ptr<const ResourcesImage> image_;
+  std::vector<engine::Record> log_;
+  engine::Footprint footprint_;
+  engine::Timestamp now_{1'780'000'000'000'000};
+  int ids_ = 0;
+};
+
+inline RefusalReason ReasonOf(const Judgement& judgement) {
+  EXPECT_TRUE(judgement.refusal.has_value());
+  EXPECT_TRUE(judgement.proposal.records.empty());
+  EXPECT_FALSE(judgement.proposal.audit.has_value());
+  return judgement.refusal.has_value() ? judgement.refusal->reason : RefusalReason{};
+}
+
+}  // namespace projections
