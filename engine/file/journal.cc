@@ -297,9 +297,9 @@ absl::Status FileJournal::Scan(const ScanOptions& options, const RowSink& sink, 
   if (!first.has_value()) {
     return absl::OkStatus();
   }
-  const auto begin = std::ranges::find(cut.segments, *first);
-  return ScanSegments(*directory_, cut, static_cast<std::size_t>(begin - cut.segments.begin()),
-                      options, sink, deadline);
+  ScanRange range{.segments = state_.Segments(), .end = cut.end};
+  range.segments.erase(range.segments.begin(), std::ranges::find(range.segments, *first));
+  return ScanSegments(*directory_, range, options, sink, deadline);
 }
 
 void FileJournal::MarkUntilStopped() {

@@ -19,22 +19,22 @@ constexpr std::size_t kBatchBytes = std::size_t{1} << 20;
 
 class Scanner {
  public:
-  Scanner(const Directory& directory, const State::Cut& cut, const ScanOptions& options,
+  Scanner(const Directory& directory, const ScanRange& range, const ScanOptions& options,
           const RowSink& sink, Deadline deadline)
-      : directory_(directory), cut_(cut), options_(options), sink_(sink), deadline_(deadline) {
+      : directory_(directory), range_(range), options_(options), sink_(sink), deadline_(deadline) {
     batch_.reserve(kBatchRows);
   }
 
-  absl::Status Run(std::size_t first_segment);
+  absl::Status Run();
 
  private:
-  absl::Status ReadSegment(Tx first, bool last);
+  absl::Status ReadSegment(Tx first);
   absl::Status Take(const Frame& frame, Tx segment, std::uint64_t offset);
   bool Wanted(const RowView& row) const;
   absl::Status HandOver();
 
   const Directory& directory_;
-  const State::Cut& cut_;
+  const ScanRange& range_;
   const ScanOptions& options_;
   const RowSink& sink_;
   const Deadline deadline_;
@@ -43,21 +43,23 @@ class Scanner {
   bool done_ = false;
 };
 
-absl::Status Scanner::Run(std::size_t first_segment) {
-  for (std::size_t i = first_segment; i < cut_.segments.size() && !done_; ++i) {
-    RETURN_IF_ERROR(ReadSegment(cut_.segments[i], i + 1 == cut_.segments.size()));
+absl::Status Scanner::Run() {
+  for (const Tx first : range_.segments) {
+    if (!done_ && first <= range_.end.segment) {
+      RETURN_IF_ERROR(ReadSegment(first));
+    }
   }
   return batch_.empty() ? absl::OkStatus() : HandOver();
 }
 
-absl::Status Scanner::ReadSegment(Tx first, bool last) {
+absl::Status Scanner::ReadSegment(Tx first) {
   ASSIGN_OR_RETURN(const Fd file, directory_.OpenFile(SegmentName(first), false));
   std::string bytes(kSegmentHeaderBytes, '\0');
   ASSIGN_OR_RETURN(const std::size_t got, ReadAt(file.get(), bytes.data(), bytes.size(), 0));
   bytes.resize(got);
   ASSIGN_OR_RETURN(const SegmentHeader header, DecodeSegmentHeader(bytes));
-  std::uint64_t end = cut_.end.offset;
-  if (!last) {
+  std::uint64_t end = range_.end.offset;
+  if (first != range_.end.segment) {
     ASSIGN_OR_RETURN(end, FileSize(file.get()));
   }
   FrameReader reader(file.get(), header.marker, kSegmentHeaderBytes, end);
@@ -118,10 +120,9 @@ absl::Status Scanner::HandOver() {
 
 }  // namespace
 
-absl::Status ScanSegments(const Directory& directory, const State::Cut& cut,
-                          std::size_t first_segment, const ScanOptions& options,
-                          const RowSink& sink, Deadline deadline) {
-  return Scanner(directory, cut, options, sink, deadline).Run(first_segment);
+absl::Status ScanSegments(const Directory& directory, const ScanRange& range,
+                          const ScanOptions& options, const RowSink& sink, Deadline deadline) {
+  return Scanner(directory, range, options, sink, deadline).Run();
 }
 
 }  // namespace engine::file

@@ -2,18 +2,24 @@
 
 #pragma once
 
+#include <vector>
+
 #include <absl/status/status.h>
 
 #include "engine/file/directory.h"
-#include "engine/file/state.h"
+#include "engine/file/format.h"
 
 namespace engine::file {
 
-// Journal::Scan over the transactions of `cut`, in the order of tx, beginning with segment number
-// `first_segment`. Blocks on the disk. A frame that is not intact is kDataLoss with file and
-// offset.
-absl::Status ScanSegments(const Directory& directory, const State::Cut& cut,
-                          std::size_t first_segment, const ScanOptions& options,
-                          const RowSink& sink, Deadline deadline);
+// Where a scan goes.
+struct ScanRange {
+  std::vector<Tx> segments;  // In order, by their first tx.
+  HeadMark end;              // Of one of them: nothing behind it is read.
+};
+
+// Journal::Scan over the transactions of `range`, in the order of tx. Blocks on the disk. A frame
+// that is not intact is kDataLoss with file and offset.
+absl::Status ScanSegments(const Directory& directory, const ScanRange& range,
+                          const ScanOptions& options, const RowSink& sink, Deadline deadline);
 
 }  // namespace engine::file

@@ -25,7 +25,12 @@ State::State(Catalogue catalogue, Contents contents)
 
 State::Cut State::Now() const {
   MutexLock lock(mutex_);
-  return {tails_, segments_, end_};
+  return {tails_, end_};
+}
+
+std::vector<Tx> State::Segments() const {
+  MutexLock lock(mutex_);
+  return segments_;
 }
 
 HeadMark State::End() const {

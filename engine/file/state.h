@@ -27,10 +27,10 @@ class State {
   // A moment of the journal.
   struct Cut {
     std::vector<StreamTail> tails;
-    std::vector<Tx> segments;
     HeadMark end;
   };
   Cut Now() const;
+  std::vector<Tx> Segments() const;
   HeadMark End() const;
   std::vector<StreamTail> Tails() const;
 

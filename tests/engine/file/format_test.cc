@@ -1,0 +1,151 @@
+// The bytes on disk, to the byte: docs/formats shows what is checked here.
+
+#include "engine/file/format.h"
+
+#include <fstream>
+#include <iterator>
+
+#include <absl/strings/str_format.h>
+#include <gmock/gmock.h>
+
+#include "engine/base/bytes.h"
+#include "engine/base/checksum.h"
+#include "engine/file/directory.h"
+#include "engine/file/frame_reader.h"
+#include "tests/engine/file/data_directory.h"
+#include "tests/support/status_matchers.h"
+
+namespace engine::file {
+namespace {
+
+// The one of docs/formats: the first record of the keyed stream 3.
+Record ExampleRow() {
+  Record row;
+  row.stream = StreamId{3};
+  row.position = Position{1};
+  row.tx = Tx{1};
+  row.key = "node-7";
+  row.at = *ParseTimestamp("2026-11-30T15:08:32.000125Z");
+  row.payload = Payload("hello");
+  row.checksum = RowChecksum(row);
+  row.digest = ChainDigest(Digest::kEmpty, row.checksum);
+  return row;
+}
+
+SegmentHeader ExampleHeader() {
+  return {.marker = 0x1122334455667788, .first_tx = Tx{1}, .previous = FrameDigest::kNone};
+}
+
+// 16 bytes a line with the offset before them, as the documents have them.
+std::string Dump(std::string_view bytes) {
+  std::string text;
+  for (std::size_t at = 0; at < bytes.size(); at += 16) {
+    text += absl::StrFormat("%04x ", at);
+    for (const char c : bytes.substr(at, 16)) {
+      text += " " + ToHex(std::string_view(&c, 1));
+    }
+    text += "\n";
+  }
+  return text;
+}
+
+std::string Document(const std::string& name) {
+  std::ifstream in(std::string(HALO_SOURCE_ROOT) + "/docs/formats/" + name);
+  return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+}
+
+TEST(FormatTest, TheExamplesOfTheDocumentsAreTheBytesOnDisk) {
+  const Record row = ExampleRow();
+  const std::string segment = Document("segment.md");
+  const std::string header = EncodeSegmentHeader(ExampleHeader());
+  EXPECT_THAT(segment, testing::HasSubstr("```\n" + Dump(header) + "```\n"));
+  const EncodedFrame frame = EncodeFrame(ExampleHeader(), Tx{1}, FrameDigest::kNone, {&row, 1});
+  EXPECT_THAT(segment, testing::HasSubstr("```\n" + Dump(frame.bytes) + "```\n"));
+  const HeadMark mark{.segment = Tx{1},
+                      .offset = header.size() + frame.bytes.size(),
+                      .tx = Tx{1},
+                      .digest = frame.digest};
+  EXPECT_THAT(segment, testing::HasSubstr("```\n" + Dump(EncodeHeadMark(mark)) + "```\n"));
+  const Catalogue streams = {{.id = StreamId{3}, .name = "resources", .keyed = true}};
+  EXPECT_THAT(segment, testing::HasSubstr("```\n" + Dump(EncodeStreams(streams)) + "```\n"));
+
+  const std::string document = Document("row.md");
+  EXPECT_THAT(document, testing::HasSubstr("```\n" + Dump(RowBytes(row)) + "```\n"));
+  EXPECT_THAT(document, testing::HasSubstr("`" + ToHex(row.checksum) + "`"));
+  EXPECT_THAT(document, testing::HasSubstr("`" + ToHex(Raw(row.digest)) + "`"));
+}
+
+TEST(FormatTest, ARowComesBackToTheByte) {
+  const Record row = ExampleRow();
+  const EncodedFrame frame = EncodeFrame(ExampleHeader(), Tx{1}, FrameDigest{9}, {&row, 1});
+  ASSERT_OK_AND_ASSIGN(const Frame decoded, DecodeFrame(ExampleHeader().marker, frame.bytes));
+  EXPECT_EQ(decoded.previous, FrameDigest{9});
+  EXPECT_EQ(decoded.digest, frame.digest);
+  const auto view = DecodeRow(decoded.body);
+  ASSERT_TRUE(view.has_value());
+  EXPECT_EQ(view->size(), decoded.body.size());
+  EXPECT_EQ(frame.rows.front(), kFrameHeaderBytes);
+  const Record read = ToRecord(*view);
+  EXPECT_EQ(RowBytes(read), RowBytes(row));
+  EXPECT_EQ(read.checksum, row.checksum);
+  EXPECT_EQ(read.digest, row.digest);
+}
+
+TEST(FormatTest, EveryPrefixOfAFrameIsCutOff) {
+  const Record row = ExampleRow();
+  const std::string bytes =
+      EncodeFrame(ExampleHeader(), Tx{1}, FrameDigest::kNone, {&row, 1}).bytes;
+  for (std::size_t size = 0; size < bytes.size(); ++size) {
+    EXPECT_THAT(DecodeFrame(ExampleHeader().marker, std::string_view(bytes).substr(0, size)),
+                support::StatusIs(absl::StatusCode::kDataLoss, testing::HasSubstr("cut off")));
+  }
+}
+
+TEST(FormatTest, AFrameOfAnUnknownTypeIsRefused) {
+  const Record row = ExampleRow();
+  std::string bytes = EncodeFrame(ExampleHeader(), Tx{1}, FrameDigest::kNone, {&row, 1}).bytes;
+  bytes.resize(bytes.size() - kFrameTrailerBytes);
+  bytes[12] = 2;
+  AppendU64(Checksum64(bytes), bytes);
+  EXPECT_THAT(DecodeFrame(ExampleHeader().marker, bytes),
+              support::StatusIs(absl::StatusCode::kDataLoss, testing::HasSubstr("type 2")));
+}
+
+TEST(FormatTest, TheListOfStreamsComesBack) {
+  const Catalogue streams = {{.id = StreamId{1}, .name = "audit", .keyed = false, .chained = true},
+                             {.id = StreamId{9}, .name = "things", .keyed = true}};
+  ASSERT_OK_AND_ASSIGN(const Catalogue read, DecodeStreams(EncodeStreams(streams)));
+  ASSERT_EQ(read.size(), 2U);
+  EXPECT_EQ(read[0].name, "audit");
+  EXPECT_TRUE(read[0].chained);
+  EXPECT_EQ(read[1].id, StreamId{9});
+  EXPECT_TRUE(read[1].keyed);
+}
+
+TEST(FrameReaderTest, FramesLargerAndSmallerThanItsReadsComeInOrder) {
+  const DataDirectory data;
+  {
+    const auto engine = data.Open();
+    for (int i = 0; i < 200; ++i) {
+      AppendEvent(*engine, std::string(i % 20 == 0 ? kMaxRecordBytes : 10, 'x'));
+    }
+  }
+  ASSERT_OK_AND_ASSIGN(const Directory directory, Directory::OpenForReading(data.path()));
+  ASSERT_OK_AND_ASSIGN(const Fd file, directory.OpenFile(SegmentName(Tx{1}), false));
+  ASSERT_OK_AND_ASSIGN(const std::uint64_t size, FileSize(file.get()));
+  ASSERT_OK_AND_ASSIGN(const std::string bytes, directory.ReadFile(SegmentName(Tx{1}), size));
+  const SegmentHeader header = *DecodeSegmentHeader(bytes);
+  const std::vector<std::uint64_t> offsets = FrameOffsets(bytes);
+  FrameReader reader(file.get(), header.marker, kSegmentHeaderBytes, size);
+  for (std::uint64_t i = 0; i < 200; ++i) {
+    ASSERT_OK_AND_ASSIGN(const auto frame, reader.Next());
+    ASSERT_TRUE(frame.has_value());
+    EXPECT_EQ(frame->tx, Tx{i + 1});
+    EXPECT_EQ(reader.offset(), offsets[i]);
+  }
+  ASSERT_OK_AND_ASSIGN(const auto end, reader.Next());
+  EXPECT_FALSE(end.has_value());
+}
+
+}  // namespace
+}  // namespace engine::file
