@@ -241,7 +241,8 @@ void FaultProxy::Accept(Connections& connections) {
   while ((client = accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK)) >= 0) {
     const sockaddr_un address = AddressOf(server_path_);
     const int server = UnixSocket();
-    if (connect(server, reinterpret_cast<const sockaddr*>(&address), sizeof(address)) != 0) {
+    if (server < 0 ||
+        connect(server, reinterpret_cast<const sockaddr*>(&address), sizeof(address)) != 0) {
       // As a server that is not there: the client sees its connection end.
       close(server);
       close(client);

@@ -138,7 +138,7 @@ absl::StatusOr<HttpResponse> HttpClient::Call(const HttpRequest& request) {
     head += "Content-Type: application/json\r\n";
   }
   for (const auto& [name, value] : request.headers) {
-    head += name + ": " + value + "\r\n";
+    head.append(name).append(": ").append(value).append("\r\n");
   }
   return Exchange(head + "\r\n" + request.body, request.method == "HEAD");
 }
@@ -176,6 +176,9 @@ absl::Status HttpClient::Connect(engine::Deadline deadline) {
   }
   const std::unique_ptr<addrinfo, void (*)(addrinfo*)> addresses(found, freeaddrinfo);
   const int fd = socket(found->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  if (fd < 0) {
+    return absl::UnavailableError(absl::StrFormat("socket: %s", std::strerror(errno)));
+  }
   int error = 0;
   if (connect(fd, found->ai_addr, found->ai_addrlen) != 0) {
     error = errno;
@@ -199,7 +202,7 @@ absl::Status HttpClient::Connect(engine::Deadline deadline) {
 absl::Status HttpClient::Write(std::string_view bytes, engine::Deadline deadline) {
   while (!bytes.empty()) {
     const ssize_t sent = send(fd_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
-    if (sent > 0) {
+    if (sent >= 0) {
       bytes.remove_prefix(static_cast<std::size_t>(sent));
     } else if (errno == EAGAIN) {
       RETURN_IF_ERROR(Await(fd_, POLLOUT, deadline));

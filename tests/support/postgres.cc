@@ -146,7 +146,7 @@ absl::StatusOr<std::unique_ptr<PostgresCluster>> PostgresCluster::Start(
 PostgresCluster::~PostgresCluster() {
   if (getpid() != owner_) {
     // A forked copy of the test process: the server and its files belong to the original.
-    static_cast<void>(server_.release());
+    [[maybe_unused]] const Process* const not_ours = server_.release();
     return;
   }
   Kill();
