@@ -1,0 +1,65 @@
+// The storage commands of `halo`: what each does, with its flags. Each prints to `out` and
+// returns why it failed; main (api/main/halo.cc) prints that as `error: ...` and exits with 1.
+//
+// Output is text for people or, with Format::kJson, one JSON document (`cat` prints one object a
+// line either way). One thread; they block on the store as long as it takes.
+
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <ostream>
+#include <string>
+
+#include <absl/status/status.h>
+
+#include "api/cli/storage.h"
+
+namespace api::cli {
+
+enum class Format { kText, kJson };
+
+struct AuditVerifyFlags {
+  StorageFlags store;
+  std::string expect_head;  // Hexadecimal; empty: any.
+  std::optional<std::uint64_t> expect_total;
+};
+// Reads the whole chain again: every entry's hash and link, and that each entry's `halo.sha256`
+// is that of the records it was committed with. Fails with kDataLoss and the first broken seq,
+// with kFailedPrecondition when the chain is sound but does not end as expected.
+absl::Status AuditVerify(const AuditVerifyFlags& flags, Format format, std::ostream& out);
+
+struct StreamsFlags {
+  StorageFlags store;
+};
+// Every stream's head, transaction, floor and digest.
+absl::Status JournalStreams(const StreamsFlags& flags, Format format, std::ostream& out);
+
+struct CatFlags {
+  StorageFlags store;
+  std::string stream;  // Empty: all, one after another.
+  std::uint64_t from = 1;
+  std::optional<std::uint64_t> to;
+};
+// Records as JSON lines, secrets masked. Stops at the first row that cannot be right.
+absl::Status JournalCat(const CatFlags& flags, std::ostream& out);
+
+struct VerifyFlags {
+  StorageFlags store;
+};
+// Positions and transactions without gaps, checksums, digests, and that every payload decodes.
+// Fails with kDataLoss, naming stream and position.
+absl::Status JournalVerify(const VerifyFlags& flags, Format format, std::ostream& out);
+
+struct ReplayFlags {
+  StorageFlags store;
+  std::string until;    // A transaction's number or an RFC 3339 time; empty: the end.
+  std::string stream;   // Only this one's projection; empty: all.
+  bool print = false;   // The state as JSON too.
+  std::string compare;  // A data directory or a file with a database URL; empty: nothing.
+};
+// Folds the journal into projections and prints each one's position and state digest. With
+// `compare`, fails with kDataLoss when another source folds to something else.
+absl::Status Replay(const ReplayFlags& flags, Format format, std::ostream& out);
+
+}  // namespace api::cli

@@ -1,0 +1,209 @@
+// `halo journal streams`, `cat` and `verify`.
+
+#include <algorithm>
+#include <map>
+#include <vector>
+
+#include <absl/strings/str_format.h>
+
+#include "api/cli/commands.h"
+#include "api/cli/print.h"
+#include "engine/base/bytes.h"
+#include "engine/base/logging.h"
+#include "engine/base/status_macros.h"
+#include "schemas/json.h"
+#include "schemas/streams.h"
+
+namespace api::cli {
+namespace {
+
+using engine::Deadline;
+using engine::Record;
+using engine::StreamSpec;
+
+// Rows of `cat` that are read at once.
+constexpr int kCatRows = 1000;
+
+std::string RecordLine(const Record& record, const std::string& stream,
+                       const std::string& decoded) {
+  std::string line = "{\"stream\":";
+  engine::AppendJsonString(stream, line);
+  line += absl::StrFormat(",\"position\":%d,\"tx\":%d,\"at\":\"%s\"", Raw(record.position),
+                          Raw(record.tx), engine::FormatTimestamp(record.at));
+  if (!record.key.empty()) {
+    line += ",\"key\":";
+    engine::AppendJsonString(record.key, line);
+    line += absl::StrFormat(",\"previous\":%d", Raw(record.previous));
+  }
+  line += absl::StrFormat(",\"flags\":%d,\"checksum\":\"%s\",\"digest\":\"%s\",\"record\":%s}\n",
+                          record.flags, engine::ToHex(record.checksum),
+                          engine::ToHex(Raw(record.digest)), decoded);
+  return line;
+}
+
+absl::Status CatStream(engine::Journal& journal, const StreamSpec& spec, const CatFlags& flags,
+                       std::ostream& out) {
+  std::uint64_t next = std::max<std::uint64_t>(flags.from, 1);
+  while (!flags.to.has_value() || next <= *flags.to) {
+    ASSIGN_OR_RETURN(
+        const std::vector<Record> rows,
+        journal.ReadStream(spec.id, engine::Position{next}, kCatRows, Deadline::Infinite()));
+    for (const Record& row : rows) {
+      if (flags.to.has_value() && Raw(row.position) > *flags.to) {
+        return absl::OkStatus();
+      }
+      RETURN_IF_ERROR(CheckRow(row, spec.name));
+      ASSIGN_OR_RETURN(const std::string decoded, schemas::RecordJson(row.stream, row.payload));
+      out << RecordLine(row, spec.name, decoded);
+      next = Raw(row.position) + 1;
+    }
+    if (rows.empty()) {
+      break;
+    }
+  }
+  return absl::OkStatus();
+}
+
+// What a scan has seen of one stream.
+struct Verified {
+  engine::StreamCursor cursor;
+  engine::Tx tx{};
+  std::uint64_t rows = 0;
+};
+
+class Verifier {
+ public:
+  explicit Verifier(const engine::Catalogue& catalogue) : catalogue_(catalogue) {
+    for (const StreamSpec& spec : catalogue) {
+      streams_[spec.id].cursor.stream = spec.id;
+    }
+  }
+
+  absl::Status Take(std::span<const Record> rows) {
+    for (const Record& row : rows) {
+      RETURN_IF_ERROR(TakeRow(row));
+    }
+    return absl::OkStatus();
+  }
+
+  // Every transaction has a row somewhere: a number without one was lost.
+  absl::Status CheckTransactions() const {
+    for (std::size_t tx = 1; tx < transactions_.size(); ++tx) {
+      if (!transactions_[tx]) {
+        return absl::DataLossError(absl::StrFormat("transaction %d is missing", tx));
+      }
+    }
+    return absl::OkStatus();
+  }
+
+  const std::map<engine::StreamId, Verified>& streams() const { return streams_; }
+  std::size_t transactions() const { return transactions_.empty() ? 0 : transactions_.size() - 1; }
+
+ private:
+  absl::Status TakeRow(const Record& row) {
+    Verified& seen = streams_[row.stream];
+    const std::string& name = NameOf(catalogue_, row.stream);
+    if (row.position != Next(seen.cursor.position)) {
+      return Damaged(row, name, absl::StrFormat("follows %d", Raw(seen.cursor.position)));
+    }
+    RETURN_IF_ERROR(CheckRow(row, name));
+    if (row.digest != ChainDigest(seen.cursor.digest, row.checksum)) {
+      return Damaged(row, name, "the digest does not continue the rows before");
+    }
+    if (row.tx < seen.tx) {
+      return Damaged(row, name, "the transaction goes back");
+    }
+    if (const auto decoded = schemas::RecordJson(row.stream, row.payload); !decoded.ok()) {
+      return Damaged(row, name, std::string(Text(decoded.status())));
+    }
+    seen.cursor.position = row.position;
+    seen.cursor.digest = row.digest;
+    seen.tx = row.tx;
+    ++seen.rows;
+    if (transactions_.size() <= Raw(row.tx)) {
+      transactions_.resize(Raw(row.tx) + 1, false);
+    }
+    transactions_[Raw(row.tx)] = true;
+    return absl::OkStatus();
+  }
+
+  const engine::Catalogue& catalogue_;
+  std::map<engine::StreamId, Verified> streams_;
+  std::vector<bool> transactions_;
+};
+
+void PrintVerified(const Verifier& verifier, const engine::Catalogue& catalogue, Format format,
+                   std::ostream& out) {
+  if (format == Format::kText) {
+    for (const auto& [id, seen] : verifier.streams()) {
+      out << absl::StrFormat("%-24s %10d rows  digest %s  ok\n", NameOf(catalogue, id), seen.rows,
+                             engine::ToHex(Raw(seen.cursor.digest)));
+    }
+    out << absl::StrFormat("journal verified: %d transactions\n", verifier.transactions());
+    return;
+  }
+  std::string document = absl::StrFormat("{\"verified\":true,\"transactions\":%d,\"streams\":[",
+                                         verifier.transactions());
+  const char* separator = "";
+  for (const auto& [id, seen] : verifier.streams()) {
+    document +=
+        absl::StrFormat("%s{\"name\":\"%s\",\"rows\":%d,\"digest\":\"%s\"}", separator,
+                        NameOf(catalogue, id), seen.rows, engine::ToHex(Raw(seen.cursor.digest)));
+    separator = ",";
+  }
+  out << document << "]}\n";
+}
+
+}  // namespace
+
+absl::Status JournalStreams(const StreamsFlags& flags, Format format, std::ostream& out) {
+  ASSIGN_OR_RETURN(const auto store, OpenStore(flags.store));
+  const engine::Catalogue& catalogue = store->journal().catalogue();
+  ASSIGN_OR_RETURN(const auto tails, store->journal().Tails(Deadline::Infinite()));
+  if (format == Format::kText) {
+    out << absl::StrFormat("%-24s %12s %12s %12s  %s\n", "STREAM", "HEAD", "TX", "FLOOR", "DIGEST");
+    for (const engine::StreamTail& tail : tails) {
+      out << absl::StrFormat("%-24s %12d %12d %12d  %s\n", NameOf(catalogue, tail.stream),
+                             Raw(tail.position), Raw(tail.tx), Raw(tail.floor),
+                             engine::ToHex(Raw(tail.digest)));
+    }
+    return absl::OkStatus();
+  }
+  std::string document = "{\"streams\":[";
+  const char* separator = "";
+  for (const engine::StreamTail& tail : tails) {
+    document +=
+        absl::StrFormat("%s{\"name\":\"%s\",\"head\":%d,\"tx\":%d,\"floor\":%d,\"digest\":\"%s\"}",
+                        separator, NameOf(catalogue, tail.stream), Raw(tail.position), Raw(tail.tx),
+                        Raw(tail.floor), engine::ToHex(Raw(tail.digest)));
+    separator = ",";
+  }
+  out << document << "]}\n";
+  return absl::OkStatus();
+}
+
+absl::Status JournalCat(const CatFlags& flags, std::ostream& out) {
+  ASSIGN_OR_RETURN(const auto store, OpenStore(flags.store));
+  bool found = false;
+  for (const StreamSpec& spec : store->journal().catalogue()) {
+    if (flags.stream.empty() || flags.stream == spec.name) {
+      found = true;
+      RETURN_IF_ERROR(CatStream(store->journal(), spec, flags, out));
+    }
+  }
+  return found ? absl::OkStatus() : absl::NotFoundError("there is no stream " + flags.stream);
+}
+
+absl::Status JournalVerify(const VerifyFlags& flags, Format format, std::ostream& out) {
+  ASSIGN_OR_RETURN(const auto store, OpenStore(flags.store));
+  engine::Journal& journal = store->journal();
+  Verifier verifier(journal.catalogue());
+  const auto take = [&](std::span<const Record> rows) { return verifier.Take(rows); };
+  RETURN_IF_ERROR(journal.Scan({.after = FromTheStart(journal.catalogue()), .through = {}}, take,
+                               Deadline::Infinite()));
+  RETURN_IF_ERROR(verifier.CheckTransactions());
+  PrintVerified(verifier, journal.catalogue(), format, out);
+  return absl::OkStatus();
+}
+
+}  // namespace api::cli

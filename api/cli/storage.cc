@@ -1,0 +1,50 @@
+#include "api/cli/storage.h"
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+#include "engine/base/status_macros.h"
+#include "engine/file/file.h"
+#include "engine/postgres/postgres.h"
+#include "schemas/streams.h"
+
+namespace api::cli {
+namespace {
+
+absl::StatusOr<std::string> ReadFile(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  if (!file) {
+    return absl::NotFoundError("cannot read " + path);
+  }
+  return text;
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<engine::Engine>> OpenStore(const StorageFlags& flags) {
+  if (flags.data_dir.empty() == flags.database_url_file.empty()) {
+    return absl::InvalidArgumentError("name one of --data-dir and --database-url-file");
+  }
+  if (!flags.data_dir.empty()) {
+    return engine::file::OpenReadOnly(flags.data_dir);
+  }
+  ASSIGN_OR_RETURN(const std::string url, ReadFile(flags.database_url_file));
+  engine::postgres::Options options;
+  options.url = url;
+  options.insecure_tls = flags.insecure_tls;
+  options.connect_attempts = 1;  // An operator is waiting, and can try again.
+  options.application_name = "halo";
+  return engine::postgres::Open(schemas::Streams(), options);
+}
+
+absl::StatusOr<std::unique_ptr<engine::Engine>> OpenStoreAt(const std::string& path) {
+  std::error_code error;
+  const bool directory = std::filesystem::is_directory(path, error);
+  StorageFlags flags;
+  (directory ? flags.data_dir : flags.database_url_file) = path;
+  return OpenStore(flags);
+}
+
+}  // namespace api::cli

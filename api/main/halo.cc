@@ -1,0 +1,144 @@
+// halo: the operator's command line over a store.
+
+#include <cstdio>
+#include <functional>
+#include <iostream>
+#include <string>
+
+#include <CLI/CLI.hpp>
+
+#include "api/cli/commands.h"
+#include "api/cli/print.h"
+
+namespace {
+
+using api::cli::Format;
+using Action = std::function<absl::Status(Format)>;
+
+void AddStorageFlags(CLI::App& command, api::cli::StorageFlags& flags) {
+  command.add_option("--data-dir", flags.data_dir, "data directory of the file backend");
+  command.add_option("--database-url-file", flags.database_url_file,
+                     "file that holds a Postgres connection URL");
+  command.add_flag("--database-insecure-tls", flags.insecure_tls,
+                   "allow a database on another machine without sslmode=verify-full");
+}
+
+// Everything that is parsed into; `action` is what the chosen subcommand does.
+struct CommandLine {
+  api::cli::AuditVerifyFlags audit_verify;
+  api::cli::StreamsFlags streams;
+  api::cli::CatFlags cat;
+  api::cli::VerifyFlags verify;
+  api::cli::ReplayFlags replay;
+  Action action;
+};
+
+CLI::App* AddCommand(CLI::App& parent, const std::string& name, const std::string& what,
+                     const std::string& example) {
+  CLI::App* const command = parent.add_subcommand(name, what);
+  command->footer("example: " + example);
+  return command;
+}
+
+void AddAudit(CLI::App& app, CommandLine& line) {
+  CLI::App& audit =
+      *AddCommand(app, "audit", "the audit chain", "halo audit verify --data-dir ./halo-data");
+  audit.require_subcommand(1);
+  CLI::App& verify = *AddCommand(audit, "verify", "read and check the whole chain again",
+                                 "halo audit verify --data-dir ./halo-data --expect-total 12");
+  AddStorageFlags(verify, line.audit_verify.store);
+  verify.add_option("--expect-head", line.audit_verify.expect_head,
+                    "fail unless the chain ends with this hash");
+  verify.add_option("--expect-total", line.audit_verify.expect_total,
+                    "fail unless the chain has this many entries");
+  verify.callback([&line] {
+    line.action = [&line](Format format) {
+      return api::cli::AuditVerify(line.audit_verify, format, std::cout);
+    };
+  });
+}
+
+void AddJournalCat(CLI::App& journal, CommandLine& line) {
+  CLI::App& cat = *AddCommand(journal, "cat", "print records as JSON lines, secrets masked",
+                              "halo journal cat --data-dir ./halo-data --stream resources");
+  AddStorageFlags(cat, line.cat.store);
+  cat.add_option("--stream", line.cat.stream, "this stream only");
+  cat.add_option("--from", line.cat.from, "first position");
+  cat.add_option("--to", line.cat.to, "last position");
+  cat.callback([&line] {
+    line.action = [&line](Format) { return api::cli::JournalCat(line.cat, std::cout); };
+  });
+}
+
+void AddJournal(CLI::App& app, CommandLine& line) {
+  CLI::App& journal = *AddCommand(app, "journal", "streams and their records",
+                                  "halo journal streams --data-dir ./halo-data");
+  journal.require_subcommand(1);
+  CLI::App& streams = *AddCommand(journal, "streams", "heads, floors and digests",
+                                  "halo journal streams --database-url-file url.txt");
+  AddStorageFlags(streams, line.streams.store);
+  streams.callback([&line] {
+    line.action = [&line](Format format) {
+      return api::cli::JournalStreams(line.streams, format, std::cout);
+    };
+  });
+  AddJournalCat(journal, line);
+  CLI::App& verify = *AddCommand(journal, "verify", "check checksums, digests and density",
+                                 "halo journal verify --data-dir ./halo-data");
+  AddStorageFlags(verify, line.verify.store);
+  verify.callback([&line] {
+    line.action = [&line](Format format) {
+      return api::cli::JournalVerify(line.verify, format, std::cout);
+    };
+  });
+}
+
+void AddReplay(CLI::App& app, CommandLine& line) {
+  CLI::App& replay = *AddCommand(app, "replay", "fold the journal and print state digests",
+                                 "halo replay --data-dir ./halo-data --stream resources --print");
+  AddStorageFlags(replay, line.replay.store);
+  replay.add_option("--until", line.replay.until, "stop after this transaction or time");
+  replay.add_option("--stream", line.replay.stream, "this stream's projection only");
+  replay.add_flag("--print", line.replay.print, "print the state as JSON too");
+  replay.add_option("--compare", line.replay.compare,
+                    "a data directory or URL file that must fold to the same state");
+  replay.callback([&line] {
+    line.action = [&line](Format format) {
+      return api::cli::Replay(line.replay, format, std::cout);
+    };
+  });
+}
+
+int Run(int argc, char** argv) {
+  CommandLine line;
+  CLI::App app("halo: look into a store", "halo");
+  app.set_version_flag("--version", std::string("halo ") + HALO_VERSION);
+  app.require_subcommand(1);
+  app.footer("example: halo journal verify --data-dir ./halo-data");
+  app.fallthrough();
+  std::string output = "text";
+  app.add_option("--output", output, "text (default) or json")
+      ->check(CLI::IsMember({"text", "json"}));
+  AddAudit(app, line);
+  AddJournal(app, line);
+  AddReplay(app, line);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    // Help and version are no errors; everything else is wrong use.
+    return app.exit(error) == 0 ? 0 : 2;
+  }
+  const absl::Status status = line.action(output == "json" ? Format::kJson : Format::kText);
+  std::cout.flush();
+  if (status.ok()) {
+    return 0;
+  }
+  std::cerr << "error: " << api::cli::Text(status) << "\n";
+  return absl::IsInvalidArgument(status) ? 2 : 1;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  return Run(argc, argv);
+}

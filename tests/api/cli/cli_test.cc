@@ -1,0 +1,198 @@
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include <gmock/gmock.h>
+
+#include "api/cli/commands.h"
+#include "api/cli/print.h"
+#include "api/cli/state_json.h"
+#include "api/cli/storage.h"
+#include "engine/committer.h"
+#include "engine/file/file.h"
+#include "projections/all.h"
+#include "projections/kill_list.h"
+#include "schemas/streams.h"
+#include "tests/support/private_directory.h"
+#include "tests/support/status_matchers.h"
+#include "tests/support/toy_commands.h"
+
+namespace api::cli {
+namespace {
+
+using support::StatusIs;
+using testing::HasSubstr;
+
+class KillCommand final : public engine::Command {
+ public:
+  KillCommand(projections::KillRequest request, support::Outcomes& outcomes)
+      : request_(std::move(request)), outcomes_(outcomes) {}
+  engine::Deadline deadline() const override { return support::Soon(); }
+  engine::Proposal Decide(const engine::DecideContext& context) override {
+    const auto list = engine::ImageIn<projections::KillList>(context.view);
+    return projections::ProposeKill(request_, **list, context.footprint);
+  }
+  void Finish(const engine::CommandOutcome& outcome) override {
+    outcomes_.Add(0, {outcome.kind, outcome.why, "", outcome.tx, {}});
+  }
+
+ private:
+  const projections::KillRequest request_;
+  support::Outcomes& outcomes_;
+};
+
+// A data directory with four kills and one unkill, and no server.
+class CliTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    auto directory = support::PrivateDirectory::Make();
+    ASSERT_OK(directory);
+    directory_ = *std::move(directory);
+    flags_.data_dir = directory_->path() + "/data";
+    engine::file::Options options;
+    options.dir = flags_.data_dir;
+    ASSERT_OK_AND_ASSIGN(const auto store, engine::file::Open(schemas::Streams(), options));
+    engine::Follower main(projections::MainProjections());
+    engine::Follower audit(projections::AuditProjections());
+    engine::Committer committer(store->journal(), main, &audit,
+                                {.audit_stream = schemas::kAuditStream});
+    support::Outcomes outcomes;
+    std::size_t count = 0;
+    for (const char* name : {"a", "b", "c", "d"}) {
+      committer.Submit(std::make_unique<KillCommand>(
+          projections::KillRequest{.name = name, .killed = true, .by = "ops", .reason = "errors"},
+          outcomes));
+      outcomes.WaitFor(++count);
+    }
+    committer.Submit(std::make_unique<KillCommand>(
+        projections::KillRequest{.name = "b", .killed = false, .by = "ops", .reason = ""},
+        outcomes));
+    ASSERT_EQ(outcomes.WaitFor(++count).back().kind, engine::CommandOutcome::Kind::kCommitted);
+  }
+
+  // Changes one byte of the only segment, the first one of the last `text` in it.
+  void Damage(const std::string& text) {
+    for (const auto& entry : std::filesystem::directory_iterator(flags_.data_dir)) {
+      const std::string path = entry.path().string();
+      if (entry.path().filename().string().starts_with("journal-")) {
+        std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);
+        std::stringstream bytes;
+        bytes << file.rdbuf();
+        const std::size_t at = bytes.str().find(text);
+        ASSERT_NE(at, std::string::npos);
+        file.clear();
+        file.seekp(static_cast<std::streamoff>(at));
+        file.put('#');
+      }
+    }
+  }
+
+  std::unique_ptr<support::PrivateDirectory> directory_;
+  StorageFlags flags_;
+  std::ostringstream out_;
+};
+
+TEST_F(CliTest, StreamsShowsHeadsAndDigests) {
+  ASSERT_OK(JournalStreams({flags_}, Format::kText, out_));
+  EXPECT_THAT(out_.str(), testing::ContainsRegex("killswitch +5 +5 +0  [0-9a-f]{16}"));
+  out_.str("");
+  ASSERT_OK(JournalStreams({flags_}, Format::kJson, out_));
+  EXPECT_THAT(out_.str(), HasSubstr(R"({"name":"audit","head":5,"tx":5,"floor":0,"digest":")"));
+}
+
+TEST_F(CliTest, CatPrintsOneObjectALine) {
+  ASSERT_OK(JournalCat({.store = flags_, .stream = "killswitch", .from = 2, .to = 3}, out_));
+  const std::string text = out_.str();
+  EXPECT_EQ(std::ranges::count(text, '\n'), 2);
+  EXPECT_THAT(text, HasSubstr(R"({"stream":"killswitch","position":2,"tx":2,"at":")"));
+  EXPECT_THAT(text, HasSubstr(R"("name":"b")"));
+  EXPECT_THAT(JournalCat({.store = flags_, .stream = "nothing", .from = 1, .to = {}}, out_),
+              StatusIs(absl::StatusCode::kNotFound));
+}
+
+TEST_F(CliTest, CatShowsTheAuditAsItWasHashed) {
+  ASSERT_OK(JournalCat({.store = flags_, .stream = "audit", .from = 1, .to = 1}, out_));
+  EXPECT_THAT(out_.str(), HasSubstr(R"("record":{"seq":1,"time":")"));
+  EXPECT_THAT(out_.str(), HasSubstr(R"("action":"experiment.kill","target":"a")"));
+}
+
+TEST_F(CliTest, ASoundJournalVerifies) {
+  ASSERT_OK(JournalVerify({flags_}, Format::kText, out_));
+  EXPECT_THAT(out_.str(), HasSubstr("journal verified: 5 transactions"));
+  out_.str("");
+  ASSERT_OK(
+      AuditVerify({.store = flags_, .expect_head = "", .expect_total = 5}, Format::kText, out_));
+  EXPECT_THAT(out_.str(), HasSubstr("audit verified: 5 entries over 5 records, head "));
+}
+
+TEST_F(CliTest, AChainThatEndsElsewhereThanExpectedIsRefused) {
+  EXPECT_THAT(
+      AuditVerify({.store = flags_, .expect_head = "", .expect_total = 6}, Format::kText, out_),
+      StatusIs(absl::StatusCode::kFailedPrecondition, HasSubstr("6 were expected")));
+  EXPECT_THAT(
+      AuditVerify({.store = flags_, .expect_head = "00", .expect_total = {}}, Format::kText, out_),
+      StatusIs(absl::StatusCode::kFailedPrecondition, HasSubstr("00 was expected")));
+}
+
+TEST_F(CliTest, DamageIsRefusedWithItsPlace) {
+  Damage("errors");
+  EXPECT_THAT(JournalVerify({flags_}, Format::kText, out_),
+              StatusIs(absl::StatusCode::kDataLoss, testing::ContainsRegex("journal-.*[0-9]+")));
+  EXPECT_THAT(
+      AuditVerify({.store = flags_, .expect_head = "", .expect_total = {}}, Format::kText, out_),
+      StatusIs(absl::StatusCode::kDataLoss));
+}
+
+TEST_F(CliTest, ReplayPrintsPositionsDigestsAndState) {
+  ReplayFlags flags;
+  flags.store = flags_;
+  ASSERT_OK(Replay(flags, Format::kText, out_));
+  EXPECT_THAT(out_.str(), testing::ContainsRegex("killswitch +5  [0-9a-f]{16}"));
+  EXPECT_THAT(out_.str(), HasSubstr("replayed to transaction 5"));
+
+  out_.str("");
+  flags.until = "2";
+  flags.stream = "killswitch";
+  flags.print = true;
+  ASSERT_OK(Replay(flags, Format::kJson, out_));
+  EXPECT_THAT(out_.str(), HasSubstr(R"({"tx":2,"projections":[{"name":"killswitch")"));
+  EXPECT_THAT(out_.str(), HasSubstr(R"({"experiment":"a","by":"ops","reason":"errors")"));
+}
+
+TEST_F(CliTest, ReplayUntilATimeBeforeEverythingIsEmpty) {
+  ReplayFlags flags;
+  flags.store = flags_;
+  flags.until = "2001-01-01T00:00:00Z";
+  ASSERT_OK(Replay(flags, Format::kText, out_));
+  EXPECT_THAT(out_.str(), HasSubstr("replayed to transaction 0"));
+  flags.until = "yesterday";
+  EXPECT_THAT(Replay(flags, Format::kText, out_), StatusIs(absl::StatusCode::kInvalidArgument));
+}
+
+TEST_F(CliTest, ReplayComparesWithAnotherSource) {
+  ReplayFlags flags;
+  flags.store = flags_;
+  flags.compare = flags_.data_dir;
+  ASSERT_OK(Replay(flags, Format::kText, out_));
+  EXPECT_THAT(out_.str(), HasSubstr("folds to the same state"));
+
+  const std::string empty = directory_->path() + "/empty";
+  engine::file::Options options;
+  options.dir = empty;
+  ASSERT_OK(engine::file::Open(schemas::Streams(), options).status());
+  flags.compare = empty;
+  EXPECT_THAT(Replay(flags, Format::kText, out_),
+              StatusIs(absl::StatusCode::kDataLoss, HasSubstr("another state of stream")));
+}
+
+TEST(CliStorageTest, ExactlyOneStoreMustBeNamed) {
+  EXPECT_THAT(OpenStore({}), StatusIs(absl::StatusCode::kInvalidArgument));
+  StorageFlags both;
+  both.data_dir = "a";
+  both.database_url_file = "b";
+  EXPECT_THAT(OpenStore(both), StatusIs(absl::StatusCode::kInvalidArgument));
+  EXPECT_THAT(OpenStoreAt("/nonexistent/url"), StatusIs(absl::StatusCode::kNotFound));
+}
+
+}  // namespace
+}  // namespace api::cli
