@@ -1,0 +1,66 @@
+#include "bench/support/stores.h"
+
+#include <cstdio>
+#include <cstdlib>
+
+#include "engine/file/file.h"
+#include "engine/postgres/migrate.h"
+#include "engine/postgres/postgres.h"
+#include "projections/all.h"
+#include "schemas/streams.h"
+#include "tests/support/postgres.h"
+
+namespace bench {
+namespace {
+
+template <class T>
+T OrDie(absl::StatusOr<T> value) {
+  if (!value.ok()) {
+    std::fprintf(stderr, "%s\n", value.status().ToString().c_str());
+    std::exit(1);
+  }
+  return *std::move(value);
+}
+
+}  // namespace
+
+std::string NewDatabase() {
+  const std::string url = OrDie(support::SharedCluster().CreateDatabase("bench"));
+  engine::postgres::Options options;
+  options.url = url;
+  OrDie(engine::postgres::Migrate(options));
+  return url;
+}
+
+Workbench::Workbench(Backend backend) {
+  if (backend == Backend::kFile) {
+    directory_ = OrDie(support::PrivateDirectory::Make());
+    dir_ = directory_->path() + "/data";
+    engine::file::Options options;
+    options.dir = dir_;
+    store_ = OrDie(engine::file::Open(schemas::Streams(), options));
+  } else {
+    url_ = NewDatabase();
+    engine::postgres::Options options;
+    options.url = url_;
+    store_ = OrDie(engine::postgres::Open(schemas::Streams(), options));
+  }
+  follower_ = NewMainFollower();
+  audit_ = NewAuditFollower();
+}
+
+std::unique_ptr<engine::Committer> Workbench::NewCommitter() {
+  return std::make_unique<engine::Committer>(
+      store_->journal(), *follower_, audit_.get(),
+      engine::CommitterOptions{.audit_stream = schemas::kAuditStream});
+}
+
+std::unique_ptr<engine::Follower> NewMainFollower() {
+  return std::make_unique<engine::Follower>(projections::MainProjections());
+}
+
+std::unique_ptr<engine::Follower> NewAuditFollower() {
+  return std::make_unique<engine::Follower>(projections::AuditProjections());
+}
+
+}  // namespace bench
