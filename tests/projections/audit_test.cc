@@ -1,7 +1,7 @@
 #include "projections/audit.h"
 
-#include <set>
 #include <string>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -176,15 +176,19 @@ TEST_F(BoundedAuditTest, EntryOverTheBoundIsKeptAlone) {
 }
 
 TEST(AllTest, EachStreamIsFollowedByOneFollower) {
-  std::set<engine::StreamId> followed;
-  for (auto* list : {&AuditProjections, &MainProjections}) {
-    for (const auto& projection : list()) {
-      EXPECT_TRUE(followed.insert(projection->stream()).second);
-      EXPECT_EQ(projection->stream() == schemas::kAuditStream, list == &AuditProjections);
-      EXPECT_THAT(schemas::Streams(),
-                  testing::Contains(testing::Field(&engine::StreamSpec::id, projection->stream())));
-    }
+  std::vector<engine::StreamId> followed;
+  for (const auto& projection : AuditProjections()) {
+    followed.push_back(projection->stream());
   }
+  EXPECT_THAT(followed, testing::ElementsAre(schemas::kAuditStream));
+  for (const auto& projection : MainProjections()) {
+    followed.push_back(projection->stream());
+  }
+  std::vector<engine::StreamId> catalogue;
+  for (const engine::StreamSpec& spec : schemas::Streams()) {
+    catalogue.push_back(spec.id);
+  }
+  EXPECT_THAT(followed, testing::UnorderedElementsAreArray(catalogue));
 }
 
 }  // namespace
