@@ -6,7 +6,6 @@
 
 #include "engine/base/bytes.h"
 #include "engine/base/clock.h"
-#include "engine/base/random.h"
 
 namespace api {
 namespace {
@@ -98,11 +97,11 @@ bool EqualsIgnoreCase(std::string_view a, std::string_view b) {
          });
 }
 
-std::string RequestId(std::optional<std::string_view> inbound) {
+std::string RequestId(std::optional<std::string_view> inbound, engine::Random& random) {
   if (inbound && IsUsableId(*inbound)) {
     return std::string(*inbound);
   }
-  return engine::NewUuidV7(engine::SystemClock().Now(), engine::SystemRandom());
+  return engine::NewUuidV7(engine::SystemClock().Now(), random);
 }
 
 Request::Request(RequestParts parts)

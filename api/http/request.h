@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "engine/base/deadline.h"
+#include "engine/base/random.h"
 
 namespace api {
 
@@ -112,6 +113,7 @@ bool EqualsIgnoreCase(std::string_view a, std::string_view b);
 
 // The id that a request is known by in logs, answers and audit entries: `inbound` when it matches
 // [A-Za-z0-9._-]{1,128}, else a new UUID of version 7.
-std::string RequestId(std::optional<std::string_view> inbound);
+std::string RequestId(std::optional<std::string_view> inbound,
+                      engine::Random& random = engine::SystemRandom());
 
 }  // namespace api

@@ -53,6 +53,8 @@ struct TransportStats {
   std::uint64_t refused = 0;      // of these 503 because of max_queue
 };
 
+class TransportCore;
+
 class Transport {
  public:
   explicit Transport(TransportOptions options);
@@ -88,8 +90,7 @@ class Transport {
   TransportStats stats() const;
 
  private:
-  class Impl;
-  std::shared_ptr<Impl> impl_;  // Shared with responders that outlive the transport.
+  std::shared_ptr<TransportCore> core_;  // Shared with responders that outlive the transport.
 };
 
 }  // namespace api

@@ -9,6 +9,8 @@
 #include <absl/strings/str_format.h>
 #include <boost/json/basic_parser_impl.hpp>
 
+#include "engine/base/guard.h"
+
 namespace api {
 namespace {
 
@@ -75,7 +77,7 @@ class Builder {  // NOLINTBEGIN(readability-identifier-naming): names given by B
   bool on_double(double, json::string_view part, json::error_code& error) {
     text_.append(part.data(), part.size());
     const std::string digits = std::exchange(text_, {});
-    if (digits.find_first_of(".eE") == std::string::npos) {
+    if (!GUARD("json.integer_64_bits", digits.find_first_of(".eE") != std::string::npos)) {
       return Fail(JsonErrorKind::kSyntax, "integer beyond 64 bits", error);
     }
     double number = 0;
@@ -122,7 +124,7 @@ class Builder {  // NOLINTBEGIN(readability-identifier-naming): names given by B
   }
 
   bool AddToText(json::string_view part, json::error_code& error) {
-    if (part.find('\0') != json::string_view::npos) {
+    if (!GUARD("json.nul", part.find('\0') == json::string_view::npos)) {
       return Fail(JsonErrorKind::kNul, "NUL character (\\u0000) in a string", error);
     }
     text_.append(part.data(), part.size());
@@ -141,7 +143,8 @@ class Builder {  // NOLINTBEGIN(readability-identifier-naming): names given by B
       return true;
     }
     json::object& object = level.container.get_object();
-    if (!object.emplace(level.key, std::forward<Value>(value)).second) {
+    const bool is_new = object.emplace(level.key, std::forward<Value>(value)).second;
+    if (!GUARD("json.duplicate_keys", is_new)) {
       return Fail(JsonErrorKind::kSyntax, absl::StrFormat("duplicate key \"%s\"", level.key),
                   error);
     }

@@ -1,0 +1,396 @@
+#include "api/http/transport.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstring>
+#include <ctime>
+#include <exception>
+#include <optional>
+#include <utility>
+
+#include <absl/strings/str_format.h>
+#include <boost/asio/error.hpp>
+#include <boost/asio/executor_work_guard.hpp>
+#include <boost/asio/post.hpp>
+
+#include "api/http/transport_connection.h"
+#include "api/http/transport_core.h"
+#include "engine/base/check.h"
+#include "engine/base/logging.h"
+
+namespace api {
+namespace {
+
+using asio::ip::tcp;
+using ErrorCode = boost::system::error_code;
+
+// The core whose I/O thread this is.
+thread_local const TransportCore* current_core = nullptr;
+
+struct HostAndPort {
+  std::string host;
+  std::string port;
+};
+
+// `127.0.0.1:80`, `localhost:0`, `[::1]:80`, `:80`.
+std::optional<HostAndPort> SplitHostAndPort(std::string_view text) {
+  const std::size_t colon = text.rfind(':');
+  if (colon == std::string_view::npos) {
+    return std::nullopt;
+  }
+  std::string_view host = text.substr(0, colon);
+  const std::string_view port = text.substr(colon + 1);
+  if (host.starts_with('[') && host.ends_with(']')) {
+    host = host.substr(1, host.size() - 2);
+  } else if (host.find(':') != std::string_view::npos) {
+    return std::nullopt;
+  }
+  unsigned number = 0;
+  const auto parsed = std::from_chars(port.data(), port.data() + port.size(), number);
+  if (parsed.ec != std::errc() || parsed.ptr != port.data() + port.size() || number > 65535) {
+    return std::nullopt;
+  }
+  return HostAndPort{host.empty() ? "0.0.0.0" : std::string(host), std::string(port)};
+}
+
+std::string Show(const tcp::endpoint& endpoint) {
+  const std::string address = endpoint.address().to_string();
+  return absl::StrFormat(endpoint.address().is_v6() ? "[%s]:%d" : "%s:%d", address,
+                         endpoint.port());
+}
+
+// As RFC 9110 5.6.7 wants the Date header.
+std::string HttpDate(engine::Timestamp now) {
+  const std::time_t seconds = static_cast<std::time_t>(now.micros / 1000000);
+  std::tm parts{};
+  gmtime_r(&seconds, &parts);
+  constexpr std::array<const char*, 7> kDays = {"Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"};
+  constexpr std::array<const char*, 12> kMonths = {"Jan", "Feb", "Mar", "Apr", "May", "Jun",
+                                                   "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
+  return absl::StrFormat("%s, %02d %s %04d %02d:%02d:%02d GMT",
+                         kDays[static_cast<std::size_t>(parts.tm_wday)], parts.tm_mday,
+                         kMonths[static_cast<std::size_t>(parts.tm_mon)], parts.tm_year + 1900,
+                         parts.tm_hour, parts.tm_min, parts.tm_sec);
+}
+
+// How often waits are looked at: a quarter of the shortest one, within reason.
+engine::Duration TickOf(const TransportOptions& options) {
+  const engine::Duration shortest =
+      std::min({options.head_timeout, options.read_timeout, options.idle_timeout,
+                options.write_timeout, engine::Duration(std::chrono::seconds(2))});
+  return std::max(shortest / 4, engine::Duration(std::chrono::milliseconds(5)));
+}
+
+}  // namespace
+
+// Random bytes for request ids, fetched many at a time: ids need to differ, they are no secrets.
+class TransportCore::CheapRandom final : public engine::Random {
+ public:
+  void Fill(char* out, std::size_t size) override {
+    if (size > buffer_.size()) {
+      return engine::SystemRandom().Fill(out, size);
+    }
+    if (buffer_.size() - used_ < size) {
+      engine::SystemRandom().Fill(buffer_.data(), buffer_.size());
+      used_ = 0;
+    }
+    std::memcpy(out, buffer_.data() + used_, size);
+    used_ += size;
+  }
+
+ private:
+  std::array<char, 4096> buffer_{};
+  std::size_t used_ = buffer_.size();
+};
+
+TransportCore::TransportCore(TransportOptions options)
+    : options_(options),
+      clock_(options.clock == nullptr ? engine::SystemClock() : *options.clock),
+      tick_(TickOf(options)),
+      date_(HttpDate(clock_.Now())),
+      random_(std::make_unique<CheapRandom>()) {}
+
+TransportCore::~TransportCore() = default;
+
+// ---- Tasks --------------------------------------------------------------------------------------
+
+bool TransportCore::OnIoThread() const {
+  return current_core == this;
+}
+
+void TransportCore::Post(std::function<void()> task) {
+  bool is_first = false;
+  {
+    engine::MutexLock lock(mutex_);
+    if (stopped_) {
+      return;  // The task ends with this call's argument, outside the lock.
+    }
+    is_first = tasks_.empty();
+    tasks_.push_back(std::move(task));
+  }
+  if (is_first) {
+    asio::post(io_, [this] { RunTasks(); });
+  }
+}
+
+void TransportCore::RunTasks() {
+  std::vector<std::function<void()>> tasks;
+  {
+    engine::MutexLock lock(mutex_);
+    tasks.swap(tasks_);
+  }
+  for (std::function<void()>& task : tasks) {
+    try {
+      task();
+    } catch (const std::exception& e) {
+      engine::Log(engine::Severity::kError, "task threw on the I/O thread", {{"what", e.what()}});
+    }
+    task = nullptr;  // What it held goes before the next one runs.
+  }
+}
+
+void TransportCore::RunIo() {
+  current_core = this;
+  const auto work = asio::make_work_guard(io_);
+  while (!io_.stopped()) {
+    try {
+      io_.run();
+    } catch (const std::exception& e) {
+      engine::Log(engine::Severity::kError, "the I/O thread caught an exception",
+                  {{"what", e.what()}});
+    }
+  }
+  current_core = nullptr;
+}
+
+// ---- Listening ----------------------------------------------------------------------------------
+
+absl::StatusOr<std::string> TransportCore::Listen(std::string_view host_and_port,
+                                                  const Router& router) {
+  const std::optional<HostAndPort> parts = SplitHostAndPort(host_and_port);
+  if (!parts) {
+    return absl::InvalidArgumentError(absl::StrFormat("not HOST:PORT: %s", host_and_port));
+  }
+  ErrorCode error;
+  tcp::resolver resolver(io_);
+  const auto found = resolver.resolve(parts->host, parts->port, tcp::resolver::passive, error);
+  if (error || found.empty()) {
+    return absl::UnavailableError(
+        absl::StrFormat("cannot resolve %s: %s", parts->host, error.message()));
+  }
+  const tcp::endpoint endpoint = found.begin()->endpoint();
+  auto listener =
+      std::make_unique<Listener>(Listener{TcpAcceptor(io_), TcpSocket(io_), &router, false});
+  TcpAcceptor& acceptor = listener->acceptor;
+  acceptor.open(endpoint.protocol(), error);
+  if (!error) {
+    acceptor.set_option(asio::socket_base::reuse_address(true), error);
+  }
+  if (!error) {
+    acceptor.bind(endpoint, error);
+  }
+  if (!error) {
+    acceptor.listen(asio::socket_base::max_listen_connections, error);
+  }
+  if (error) {
+    return absl::UnavailableError(
+        absl::StrFormat("cannot listen on %s: %s", Show(endpoint), error.message()));
+  }
+  const std::string address = Show(acceptor.local_endpoint());
+  listeners_.push_back(std::move(listener));
+  return address;
+}
+
+void TransportCore::Accept(Listener& listener) {
+  listener.acceptor.async_accept(listener.next, [this, &listener](const ErrorCode& error) {
+    if (draining_ || error == asio::error::operation_aborted) {
+      return;
+    }
+    if (error) {
+      // Mostly too many open files: accepting at once would fail again at once.
+      engine::Log(engine::Severity::kWarning, "cannot accept a connection",
+                  {{"error", error.message()}});
+      listener.is_waiting = true;
+      return;
+    }
+    OnAccept(listener);
+    Accept(listener);
+  });
+}
+
+void TransportCore::OnAccept(Listener& listener) {
+  TcpSocket socket = std::move(listener.next);
+  accepted_.fetch_add(1, std::memory_order_relaxed);
+  if (connections_.size() >= options_.max_connections) {
+    turned_away_.fetch_add(1, std::memory_order_relaxed);
+    return;
+  }
+  ErrorCode error;
+  socket.non_blocking(true, error);
+  socket.set_option(tcp::no_delay(true), error);
+  const auto connection =
+      std::make_shared<Connection>(shared_from_this(), *listener.router, std::move(socket));
+  connections_.insert(connection);
+  open_.store(connections_.size(), std::memory_order_relaxed);
+  connection->Start();
+}
+
+void TransportCore::Start() {
+  StartTick();
+  for (const auto& listener : listeners_) {
+    Accept(*listener);
+  }
+  thread_ = engine::Thread("io", [this] { RunIo(); });
+}
+
+// ---- Time ---------------------------------------------------------------------------------------
+
+void TransportCore::StartTick() {
+  timer_.expires_after(tick_);
+  timer_.async_wait([this](const ErrorCode& error) {
+    if (!error) {
+      OnTick();
+      StartTick();
+    }
+  });
+}
+
+void TransportCore::OnTick() {
+  date_ = HttpDate(clock_.Now());
+  const engine::Duration now = Now();
+  for (auto next = connections_.begin(); next != connections_.end();) {
+    const std::shared_ptr<Connection> connection = *next++;  // It may leave the set.
+    connection->OnTick(now);
+  }
+  for (const auto& listener : listeners_) {
+    if (!draining_ && std::exchange(listener->is_waiting, false)) {
+      Accept(*listener);
+    }
+  }
+}
+
+// ---- Ending -------------------------------------------------------------------------------------
+
+void TransportCore::CountAnswer(bool was_refused) {
+  requests_.fetch_add(1, std::memory_order_relaxed);
+  if (was_refused) {
+    refused_.fetch_add(1, std::memory_order_relaxed);
+  }
+}
+
+void TransportCore::Settled() {
+  ++settled_;
+  TellDrain();
+}
+
+void TransportCore::Forget(const std::shared_ptr<Connection>& connection) {
+  if (connection->is_settled()) {
+    --settled_;
+  }
+  connections_.erase(connection);
+  open_.store(connections_.size(), std::memory_order_relaxed);
+  TellDrain();
+}
+
+void TransportCore::TellDrain() {
+  if (draining_ && settled_ == connections_.size()) {
+    engine::MutexLock lock(mutex_);
+    drained_ = true;
+    drained_changed_.SignalAll();
+  }
+}
+
+void TransportCore::BeginDrain() {
+  draining_ = true;
+  for (const auto& listener : listeners_) {
+    ErrorCode ignored;
+    listener->acceptor.close(ignored);
+  }
+  for (auto next = connections_.begin(); next != connections_.end();) {
+    const std::shared_ptr<Connection> connection = *next++;
+    connection->Drain();
+  }
+  TellDrain();
+}
+
+bool TransportCore::Drain(engine::Deadline deadline) {
+  ENGINE_CHECK(!OnIoThread());
+  Post([this] { BeginDrain(); });
+  engine::MutexLock lock(mutex_);
+  while (!drained_ && !stopped_) {
+    if (!drained_changed_.WaitUntil(mutex_, deadline)) {
+      return drained_;
+    }
+  }
+  return drained_;
+}
+
+void TransportCore::Stop() {
+  ENGINE_CHECK(!OnIoThread());
+  std::vector<std::function<void()>> tasks;
+  {
+    engine::MutexLock lock(mutex_);
+    stopped_ = true;
+    tasks.swap(tasks_);
+    drained_changed_.SignalAll();
+  }
+  tasks.clear();
+  io_.stop();
+  thread_.Join();
+  for (const auto& connection : connections_) {
+    connection->Abort();
+  }
+  connections_.clear();
+  listeners_.clear();
+}
+
+TransportStats TransportCore::stats() const {
+  TransportStats stats;
+  stats.connections = open_.load(std::memory_order_relaxed);
+  stats.parked = parked_.load(std::memory_order_relaxed);
+  stats.accepted = accepted_.load(std::memory_order_relaxed);
+  stats.turned_away = turned_away_.load(std::memory_order_relaxed);
+  stats.requests = requests_.load(std::memory_order_relaxed);
+  stats.refused = refused_.load(std::memory_order_relaxed);
+  return stats;
+}
+
+// ---- Transport ----------------------------------------------------------------------------------
+
+Transport::Transport(TransportOptions options) : core_(std::make_shared<TransportCore>(options)) {}
+
+Transport::~Transport() {
+  Stop();
+}
+
+absl::StatusOr<std::string> Transport::Listen(std::string_view host_and_port,
+                                              const Router& router) {
+  return core_->Listen(host_and_port, router);
+}
+
+void Transport::Start() {
+  core_->Start();
+}
+
+void Transport::Post(std::function<void()> task) {
+  core_->Post(std::move(task));
+}
+
+bool Transport::OnIoThread() const {
+  return core_->OnIoThread();
+}
+
+bool Transport::Drain(engine::Deadline deadline) {
+  return core_->Drain(deadline);
+}
+
+void Transport::Stop() {
+  core_->Stop();
+}
+
+TransportStats Transport::stats() const {
+  return core_->stats();
+}
+
+}  // namespace api

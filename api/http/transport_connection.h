@@ -1,0 +1,117 @@
+// Connection: one client's socket and the requests that come through it, one after the other.
+// Part of the transport; nothing else includes it.
+//
+// A state machine of plain callbacks on the I/O thread. Nearly always one read is outstanding,
+// also while a request is parked: that is how a client that goes away is noticed.
+
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "api/http/response.h"
+#include "api/http/transport_core.h"
+#include "api/http/transport_parser.h"
+
+namespace api {
+
+// One request and the right to answer it. Outlives connection and transport where a handler
+// keeps its responder that long; the answer is dropped then.
+class Exchange final : public AnswerSink, public std::enable_shared_from_this<Exchange> {
+ public:
+  Exchange(std::shared_ptr<TransportCore> core, std::weak_ptr<Connection> connection,
+           std::shared_ptr<Request> request);
+
+  void Answer(Response response) override { Deliver(std::move(response)); }
+  void Abandon() override { Deliver(std::nullopt); }
+  bool Gone() const override { return gone_.load(std::memory_order_acquire); }
+  void SetGone() { gone_.store(true, std::memory_order_release); }
+
+  const std::shared_ptr<Request>& request() const { return request_; }
+
+ private:
+  void Deliver(std::optional<Response> response);
+
+  std::shared_ptr<TransportCore> core_;
+  std::weak_ptr<Connection> connection_;
+  std::shared_ptr<Request> request_;
+  std::atomic<bool> gone_{false};
+};
+
+// One thread (the I/O thread).
+class Connection final : public std::enable_shared_from_this<Connection> {
+ public:
+  Connection(std::shared_ptr<TransportCore> core, const Router& router, TcpSocket socket);
+
+  void Start();
+  // From the exchange. An empty response means that the handler dropped its responder.
+  void OnAnswer(const Exchange& exchange, std::optional<Response> response);
+  // Closes what has waited too long. Called about once a second.
+  void OnTick(engine::Duration now);
+  // Closes now when idle, else after the answer in flight.
+  void Drain();
+  // The transport is gone: no callback follows.
+  void Abort();
+  bool is_settled() const { return is_settled_; }
+
+ private:
+  enum class Wait { kIdle, kHead, kBody, kAnswer, kWrite, kLinger };
+
+  void Read();
+  void OnRead(const boost::system::error_code& error, std::size_t size);
+  void OnEnd();
+  void MakeRoom();
+  void Advance();
+  bool MayParse() const;
+  bool ParseOne();
+  void Dispatch();
+  void Refuse(Refusal refusal, const std::string& detail);
+  void FinishExchange();
+  void Unpark();
+  void Render(const Request& request, Response response);
+  void Flush();
+  void OnWritable(const boost::system::error_code& error);
+  void Linger();
+  void Close();
+  void SetWait(Wait wait);
+
+  const std::shared_ptr<TransportCore> core_;
+  const Router& router_;
+  TcpSocket socket_;
+  std::string remote_address_;
+
+  std::string in_;  // Bytes read are those from `in_begin_` to `in_end_`.
+  std::size_t in_begin_ = 0;
+  std::size_t in_end_ = 0;
+  std::optional<WireParser> parser_;  // Of the request that is coming in.
+  engine::Duration arrival_{};        // When its first byte came.
+
+  std::shared_ptr<Exchange> exchange_;  // Of the request that is being answered.
+  bool is_answered_ = false;            // Its answer has come; empty when it was dropped.
+  std::optional<Response> answer_;
+  bool is_dispatching_ = false;
+  bool is_parked_ = false;
+  bool was_full_ = false;  // Whether there was no room to park it.
+  bool keeps_alive_ = true;
+  bool is_http_1_0_ = false;
+
+  std::string out_;          // Heads and small bodies on their way out.
+  std::string tail_;         // A large body, sent after `out_` without a copy.
+  std::size_t written_ = 0;  // Of both together.
+
+  Wait wait_ = Wait::kIdle;
+  engine::Duration wait_until_{};
+  bool is_reading_ = false;
+  bool is_writing_ = false;
+  bool sent_continue_ = false;
+  bool has_ended_ = false;   // The client has sent its last byte.
+  bool is_closing_ = false;  // After what is on its way out.
+  bool is_settled_ = false;
+  bool is_closed_ = false;
+};
+
+}  // namespace api
