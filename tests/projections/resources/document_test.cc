@@ -4,7 +4,12 @@
 
 #include <gtest/gtest.h>
 
+#include "engine/base/bytes.h"
+#include "engine/base/checksum.h"
 #include "projections/resources/state.h"
+#include "schemas/json.h"
+#include "schemas/streams.h"
+#include "tests/support/status_matchers.h"
 
 namespace projections {
 namespace {
@@ -104,6 +109,31 @@ TEST(ResourceStateTest, SurvivesTheBytes) {
   EXPECT_EQ(back.deletion->by, "x");
   EXPECT_EQ(back.owner->href, "/o");
   EXPECT_EQ(back.references.front().target_kind, "Target");
+}
+
+TEST(ResourceStateTest, RecordBytesAreGolden) {
+  // The bytes are stored and hashed: another layout would be another history.
+  ResourceState state = Channel();
+  state.owner = OwnerState{"o", "Owner", "/o"};
+  state.labels = {{"k", "v"}};
+  state.deletion = DeletionState{{5}, "x"};
+  const std::string payload = EncodeResource(state);
+  EXPECT_EQ(payload.size(), 392U);
+  EXPECT_EQ(engine::ToHex(engine::Checksum64(payload)), "06a09547c3b3472d");
+  EXPECT_EQ(engine::ToHex(EncodeTombstone({"a", schemas::RemovalCause::kForced, "b", "c"})),
+            "1800000048414c4f0000000000000a000c000600000008000a00000000000300040000003c000000100000"
+            "000c00140008000700"
+            "0c0010000c000000000000030c000000100000001400000001000000610000000100000062000000010000"
+            "006300000000000000");
+}
+
+TEST(ResourceStateTest, RecordsAreShownAsJson) {
+  const engine::Payload tombstone(EncodeTombstone({"a", schemas::RemovalCause::kForced, "b", "c"}));
+  const absl::StatusOr<std::string> shown =
+      schemas::RecordJson(schemas::kResourcesStream, tombstone);
+  ASSERT_OK(shown);
+  EXPECT_EQ(*shown, R"({"type":"resource tombstone",)"
+                    R"("record":{"id":"a","cause":"forced","by":"b","reason":"c"}})");
 }
 
 TEST(ResourceStateTest, NoRecordIsLargerThanItsBound) {

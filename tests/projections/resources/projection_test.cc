@@ -1,6 +1,7 @@
 #include "projections/resources/projection.h"
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <string>
 #include <vector>
