@@ -227,7 +227,7 @@ TEST(SourcesHaveTestsTest, ByHeaderOrByName) {
                                           {"engine/a.h", ""},
                                           {"engine/b.cc", ""},
                                           {"engine/c.cc", "#include \"engine/a.h\"\n"},
-                                          {"api/server/main.cc", ""},
+                                          {"api/main/halo.cc", "int main() {}\n"},
                                           {"tests/engine/x_test.cc", "#include \"engine/a.h\"\n"},
                                           {"tests/engine/b_test.cc", ""}})),
               IsEmpty());
