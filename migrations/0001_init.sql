@@ -19,7 +19,8 @@ comment on column halo_schema_migrations.version is 'The number in front of the 
 comment on column halo_schema_migrations.name is 'The file''s name.';
 comment on column halo_schema_migrations.min_binary_schema is
   'The least schema that a binary must know to work with this migration applied.';
-comment on column halo_schema_migrations.applied_at is 'When it was applied, on the database clock.';
+comment on column halo_schema_migrations.applied_at is
+    'When it was applied, on the database clock.';
 
 create table halo_streams (
   stream_id integer not null,
@@ -89,4 +90,5 @@ comment on column halo_journal.checksum is
   'XXH3 over the length-prefixed row, the 64 bits as a signed number.';
 comment on column halo_journal.digest is
   'XXH3 over the digest of the row before and this checksum: names the whole history so far.';
-comment on column halo_journal.record is 'The record itself, a buffer that the database never reads.';
+comment on column halo_journal.record is
+    'The record itself, a buffer that the database never reads.';

@@ -64,7 +64,7 @@ struct Options {
 //   kInvalidArgument     options out of range
 //   kUnavailable         the disk refused an operation
 //   kInternal            a sync failed
-absl::StatusOr<std::unique_ptr<Engine>> Open(Catalogue catalogue, Options options);
+absl::StatusOr<std::unique_ptr<Engine>> Open(const Catalogue& catalogue, Options options);
 
 // Opens a directory for reading, whether or not a process is writing to it: takes no lock and
 // changes nothing. The engine shows the transactions that were whole when it was opened, for

@@ -104,7 +104,7 @@ absl::StatusOr<Contents> OpenContents(const Directory& directory, const Catalogu
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<Engine>> Open(Catalogue catalogue, Options options) {
+absl::StatusOr<std::unique_ptr<Engine>> Open(const Catalogue& catalogue, Options options) {
   if (options.segment_bytes < kMinSegmentBytes || options.segment_bytes > kMaxSegmentBytes) {
     return absl::InvalidArgumentError(
         absl::StrFormat("a segment must have %d to %d bytes", kMinSegmentBytes, kMaxSegmentBytes));

@@ -96,7 +96,7 @@ class FieldReader {
   std::int16_t Int16() {
     const std::string_view field = Next();
     good_ = good_ && field.size() == 2;
-    return good_ ? WireInt16(field.data()) : 0;
+    return good_ ? WireInt16(field.data()) : std::int16_t{0};
   }
 
   bool good() const { return good_; }

@@ -246,11 +246,21 @@ TEST(SourcesHaveTestsTest, ThroughTheDoorOfTheirFolder) {
       ElementsAre(StartsWith("engine/file/far.cc:1:")));
 }
 
-TEST(SourcesAreBuiltTest, ByOneOfTheFoldersAbove) {
+TEST(SourcesAreBuiltTest, AreNamedInAMesonBuild) {
   EXPECT_THAT(CheckSourcesAreBuilt(Tree({{"tests/meson.build", "files('a/b_test.cc')\n"},
                                          {"tests/a/b_test.cc", ""},
                                          {"tests/a/c_test.cc", ""}})),
               ElementsAre("tests/a/c_test.cc:1: no meson.build names it"));
+  EXPECT_THAT(CheckSourcesAreBuilt(Tree({{"api/cli/meson.build", "files('../main/halo.cc')\n"},
+                                         {"api/main/halo.cc", ""}})),
+              IsEmpty());
+}
+
+TEST(SourcesAreBuiltTest, NamesMayBePutTogether) {
+  const std::string loop = "foreach name : ['append', 'read']\n  files(name + '.cc')\n";
+  EXPECT_THAT(CheckSourcesAreBuilt(Tree(
+                  {{"bench/append.cc", ""}, {"bench/meson.build", loop}, {"bench/replay.cc", ""}})),
+              ElementsAre(StartsWith("bench/replay.cc:1:")));
 }
 
 TEST(HeadersHavePragmaOnceTest, InCode) {

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <filesystem>
 #include <map>
 #include <set>
 #include <string>
@@ -93,25 +94,35 @@ bool NeedsTest(const SourceFile& file) {
          !file.FileName().starts_with("third_party");
 }
 
-bool IsNamedInMeson(const SourceTree& tree, const SourceFile& file) {
-  for (std::string folder = file.Folder();;) {
-    const std::string build = folder.empty() ? "meson.build" : folder + "/meson.build";
-    const std::string name =
-        "'" + (folder.empty() ? file.path : file.path.substr(folder.size() + 1)) + "'";
-    const auto found = std::find_if(tree.files.begin(), tree.files.end(),
-                                    [&](const SourceFile& f) { return f.path == build; });
-    if (found != tree.files.end() &&
-        std::any_of(found->lines.begin(), found->lines.end(), [&](const std::string& line) {
-          return line.find(name) != std::string::npos;
-        })) {
-      return true;
+std::string Resolve(const std::string& folder, const std::string& name) {
+  return (std::filesystem::path(folder) / name).lexically_normal().generic_string();
+}
+
+// Every path that a meson.build names between quotes, seen from its folder. Where one puts names
+// together with `name + '.cc'`, each of its words is a name.
+std::set<std::string> NamedInMeson(const SourceTree& tree) {
+  std::set<std::string> named;
+  for (const SourceFile& file : tree.files) {
+    if (file.FileName() != "meson.build") {
+      continue;
     }
-    if (folder.empty()) {
-      return false;
+    const bool adds_endings = std::any_of(
+        file.lines.begin(), file.lines.end(),
+        [](const std::string& line) { return line.find("+ '.cc'") != std::string::npos; });
+    for (const std::string& line : file.lines) {
+      for (std::size_t at = line.find('\''); at != std::string::npos;
+           at = line.find('\'', at + 1)) {
+        const std::size_t start = at + 1;
+        at = std::min(line.find('\'', start), line.size());
+        const std::string name = line.substr(start, at - start);
+        named.insert(Resolve(file.Folder(), name));
+        if (adds_endings) {
+          named.insert(Resolve(file.Folder(), name + ".cc"));
+        }
+      }
     }
-    const std::size_t slash = folder.rfind('/');
-    folder = slash == std::string::npos ? "" : folder.substr(0, slash);
   }
+  return named;
 }
 
 }  // namespace
@@ -135,9 +146,10 @@ Violations CheckSourcesHaveTests(const SourceTree& tree) {
 }
 
 Violations CheckSourcesAreBuilt(const SourceTree& tree) {
+  const std::set<std::string> named = NamedInMeson(tree);
   Violations violations;
   for (const SourceFile& file : tree.files) {
-    if (file.path.ends_with(".cc") && !IsNamedInMeson(tree, file)) {
+    if (file.path.ends_with(".cc") && !named.contains(file.path)) {
       violations.push_back(file.path + ":1: no meson.build names it");
     }
   }
