@@ -133,9 +133,17 @@ absl::Status Connection::Wait(short events, Deadline deadline) {
   return absl::DeadlineExceededError("the database did not answer in time");
 }
 
-bool Connection::IsQuiet() const {
-  return !closed_ && PQstatus(raw_) == CONNECTION_OK &&
-         !PollUntil(PQsocket(raw_), POLLIN, Deadline::After(Duration::zero()));
+// A server that ends a session says why before it hangs up, and may tell of changed settings at
+// any time: read on until there is nothing left.
+bool Connection::CheckOpen() {
+  while (!closed_ && PollUntil(PQsocket(raw_), POLLIN, Deadline::After(Duration::zero()))) {
+    const bool read = PQconsumeInput(raw_) == 1;
+    PQfreemem(PQnotifies(raw_));  // Takes what was read apart.
+    if (!read || PQstatus(raw_) != CONNECTION_OK) {
+      Close();
+    }
+  }
+  return !closed_;
 }
 
 bool Connection::Send(const Step& step) {

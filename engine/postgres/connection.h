@@ -76,8 +76,9 @@ class Connection {
   // Closes it now; every later call fails.
   void Close();
   bool broken() const { return closed_; }
-  // False when the server closed it, or said anything, while nobody asked.
-  bool IsQuiet() const;
+  // Looks, without waiting, whether the server has closed it while nobody asked; then it is closed
+  // here too.
+  bool CheckOpen();
 
   // The process that the server told us at connect; a pooler makes it up.
   int backend_pid() const { return PQbackendPID(raw_); }

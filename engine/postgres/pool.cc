@@ -55,7 +55,7 @@ std::unique_ptr<Connection> Pool::TakeIdle() {
       idle = std::move(idle_.back());
       idle_.pop_back();
     }
-    if (!IsStale(idle, SystemClock().SinceBoot()) && idle.connection->IsQuiet()) {
+    if (!IsStale(idle, SystemClock().SinceBoot()) && idle.connection->CheckOpen()) {
       return std::move(idle.connection);
     }
   }

@@ -90,6 +90,10 @@ absl::Status InsertCatalogue(pqxx::transaction_base& work, const std::string& sc
            spec.name);
       found = find();
     }
+    if (found.empty()) {
+      return absl::FailedPreconditionError(
+          absl::StrFormat("stream %s cannot be inserted into halo_streams", spec.name));
+    }
     if (found.size() != 1 || found[0][0].as<int>() != id ||
         found[0][1].as<std::string>() != spec.name) {
       return absl::FailedPreconditionError(

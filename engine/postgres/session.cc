@@ -34,10 +34,15 @@ void Pause(Duration time) {
   }
 }
 
-absl::Status CheckSchema(Connection& connection, const std::string& schema) {
-  return connection.WithPqxx([&schema](pqxx::nontransaction& work) {
-    return CheckApplied(EmbeddedMigrations(), ReadApplied(work, schema));
-  });
+absl::Status CheckSchema(Connection& connection, const Statements& statements, Deadline deadline) {
+  const RunOutcome outcome = connection.Run({{statements.applied, {}}}, deadline);
+  RETURN_IF_ERROR(outcome.status);
+  const Result& rows = outcome.results[0];
+  std::vector<AppliedMigration> applied;
+  for (int row = 0; row < rows.rows(); ++row) {
+    applied.push_back({rows.Int32(row, 0), std::string(rows.Bytes(row, 1)), rows.Int32(row, 2)});
+  }
+  return CheckApplied(EmbeddedMigrations(), applied);
 }
 
 // A pooler invents the process id that it tells at connect; the server behind it says another.
@@ -79,7 +84,7 @@ absl::StatusOr<std::unique_ptr<Connection>> Connector::ConnectBare(Deadline dead
 absl::StatusOr<std::unique_ptr<Connection>> Connector::Connect(const Statements& statements,
                                                                Deadline deadline) const {
   ASSIGN_OR_RETURN(std::unique_ptr<Connection> connection, ConnectBare(deadline));
-  RETURN_IF_ERROR(CheckSchema(*connection, statements.schema));
+  RETURN_IF_ERROR(CheckSchema(*connection, statements, deadline));
   if (connection->pooled()) {
     return connection;
   }

@@ -16,8 +16,7 @@
 
 namespace engine::postgres {
 
-// Thread-safe. Calls block at most until their deadline, except for what runs through libpqxx
-// (the schema check), which the server ends.
+// Thread-safe. Calls block at most until their deadline, looking up a host's name excepted.
 class Connector {
  public:
   Connector(std::vector<ServerParams> servers, Pooler pooler, std::shared_ptr<Stats> stats)

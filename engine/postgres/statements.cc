@@ -14,6 +14,8 @@ namespace {
 // on a small, freshly analysed table a sequential scan would look cheaper, and a moment later the
 // table is large. Plans with parameters are made once: planning would cost more than running.
 constexpr std::string_view kPinsSql =
+    "pg_catalog.set_config('enable_indexscan', 'on', @LOCAL@),"
+    "pg_catalog.set_config('enable_nestloop', 'on', @LOCAL@),"
     "pg_catalog.set_config('enable_seqscan', 'off', @LOCAL@),"
     "pg_catalog.set_config('enable_bitmapscan', 'off', @LOCAL@),"
     "pg_catalog.set_config('enable_sort', 'off', @LOCAL@),"
@@ -27,6 +29,7 @@ constexpr std::string_view kSessionSql =
     "select pg_catalog.set_config('search_path', $1, false),"
     "pg_catalog.set_config('client_connection_check_interval', '500ms', false),"
     "pg_catalog.set_config('statement_timeout', '60s', false),"
+    "pg_catalog.set_config('lock_timeout', '60s', false),"
     "pg_catalog.set_config('idle_session_timeout', '0', false), @PINS@";
 
 // The isolation is stated, because a database can have another default and a snapshot taken
@@ -36,7 +39,9 @@ constexpr std::string_view kBeginReadSql = "begin isolation level read committed
 constexpr std::string_view kScanBeginSql = "begin isolation level repeatable read read only";
 
 constexpr std::string_view kTransactionPinsSql =
-    "select pg_catalog.set_config('search_path', $1, true), @PINS@";
+    "select pg_catalog.set_config('search_path', $1, true),"
+    "pg_catalog.set_config('statement_timeout', '60s', true),"
+    "pg_catalog.set_config('lock_timeout', '60s', true), @PINS@";
 
 // Waiting for the lock is bounded by lock_timeout alone: the statement that waits must not be
 // ended by the limit that is meant for the others. A holder that stopped loses its session after
@@ -95,6 +100,10 @@ constexpr std::string_view kInsertSql =
     " $6::int2[], $7::timestamptz[], $8::int8[], $9::int8[], $10::bytea[]) returning 1)"
     " select 1 / (count(*) >= $11::int8)::int4 from inserted";
 
+constexpr std::string_view kAppliedSql =
+    "select version, name, min_binary_schema from @SCHEMA@.halo_schema_migrations"
+    " order by version";
+
 constexpr std::string_view kPingSql =
     "select pg_catalog.pg_postmaster_start_time(),"
     " pg_catalog.to_regclass('@JOURNAL@')::pg_catalog.oid, pg_catalog.pg_is_in_recovery()";
@@ -150,6 +159,7 @@ Statements::Statements(const std::string& schema_name)
   news = {"halo_news", ForSchema(kNewsSql, quoted)};
   tails = {"halo_tails", ForSchema(kTailsSql, quoted)};
   insert = {"halo_insert", ForSchema(kInsertSql, quoted)};
+  applied = {"", ForSchema(kAppliedSql, quoted)};
   commit = {"", "commit"};
   rollback = {"", "rollback"};
   ping = {"halo_ping", ForSchema(kPingSql, quoted)};

@@ -64,6 +64,7 @@ struct Statements {
   Statement news;      // $1 streams, $2 positions, $3 rows a stream, $4 bytes a stream.
   Statement tails;     // $1 streams whose last record is wanted.
   Statement insert;    // $1..$10 columns as arrays, $11 how many rows at least.
+  Statement applied;   // Which migrations were.
   Statement commit;
   Statement rollback;
   Statement ping;  // Server start, journal's oid, in recovery.

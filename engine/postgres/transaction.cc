@@ -128,7 +128,8 @@ absl::Status PostgresTransaction::Append(std::vector<Record> rows) {
 }
 
 CommitOutcome PostgresTransaction::Commit() {
-  if (lease_->broken()) {
+  // A session that has ended already, idle for too long perhaps, rolled back.
+  if (!lease_->CheckOpen()) {
     return Failed(absl::UnavailableError("the database connection broke before the commit"));
   }
   if (deadline_.HasPassed()) {
