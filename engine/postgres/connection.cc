@@ -111,7 +111,11 @@ void Connection::Close() {
 
 void Connection::OnNotice(void* self, const PGresult* notice) {
   const char* severity = PQresultErrorField(notice, PG_DIAG_SEVERITY_NONLOCALIZED);
-  if (severity == nullptr || std::string_view(severity) == "WARNING") {
+  const std::string_view level = severity == nullptr ? "WARNING" : severity;
+  if (level == "FATAL" || level == "PANIC") {
+    static_cast<Connection*>(self)->ended_ = true;
+  }
+  if (level == "WARNING") {
     const char* message = PQresultErrorField(notice, PG_DIAG_MESSAGE_PRIMARY);
     static_cast<Connection*>(self)->warnings_.emplace_back(message == nullptr ? "" : message);
   }
@@ -133,13 +137,13 @@ absl::Status Connection::Wait(short events, Deadline deadline) {
   return absl::DeadlineExceededError("the database did not answer in time");
 }
 
-// A server that ends a session says why before it hangs up, and may tell of changed settings at
-// any time: read on until there is nothing left.
+// A server that ends a session says why, lets go of its locks and then hangs up; it may tell of
+// changed settings at any time: read on until there is nothing left.
 bool Connection::CheckOpen() {
   while (!closed_ && PollUntil(PQsocket(raw_), POLLIN, Deadline::After(Duration::zero()))) {
     const bool read = PQconsumeInput(raw_) == 1;
     PQfreemem(PQnotifies(raw_));  // Takes what was read apart.
-    if (!read || PQstatus(raw_) != CONNECTION_OK) {
+    if (!read || ended_ || PQstatus(raw_) != CONNECTION_OK) {
       Close();
     }
   }

@@ -107,6 +107,7 @@ class Connection {
   bool closed_ = false;
   bool pooled_ = true;
   bool prepared_ = false;
+  bool ended_ = false;  // The server said goodbye while nobody asked.
   char* copy_row_ = nullptr;
   std::vector<std::string> warnings_;
 };
