@@ -61,6 +61,9 @@ class PersistentTree {
     return state_.Find(probe);
   }
 
+  // Removes everything; snapshots keep what they have.
+  void Clear() { state_ = Snapshots(); }
+
   // Puts `entry` in the place of the one that is equal to it, if there is one.
   // Returns whether it is a new one.
   bool Insert(Entry entry) {

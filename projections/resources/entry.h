@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 #include "engine/base/payload.h"
@@ -20,20 +21,21 @@ namespace projections {
 class ResourceEntry {
  public:
   // `table` is in `payload`. `kind` outlives the entry; entries of one kind share it.
-  ResourceEntry(engine::Payload payload, const schemas::Resource& table, std::string_view kind,
+  ResourceEntry(engine::Payload payload, const schemas::Resource& table, const std::string& kind,
                 engine::Position position, std::uint64_t digest)
       : payload_(std::move(payload)),
         table_(&table),
         position_(position),
         digest_(digest),
         created_micros_(table.created_time()),
-        kind_(kind),
+        kind_(&kind),
         id_(schemas::Text(table.id())),
         owner_id_(table.owner() == nullptr ? std::string_view()
                                            : schemas::Text(table.owner()->id())) {}
 
   std::string_view id() const { return id_; }
-  std::string_view kind() const { return kind_; }
+  std::string_view kind() const { return *kind_; }
+  const std::string& kind_text() const { return *kind_; }  // One object for all of the kind.
   std::string_view name() const { return schemas::Text(table_->name()); }
   std::string_view owner_id() const { return owner_id_; }  // Empty: a root.
   std::int64_t created_micros() const { return created_micros_; }
@@ -56,7 +58,7 @@ class ResourceEntry {
   engine::Position position_;
   std::uint64_t digest_;
   std::int64_t created_micros_;
-  std::string_view kind_;
+  const std::string* kind_;
   std::string_view id_;
   std::string_view owner_id_;
 };

@@ -7,6 +7,16 @@
 namespace projections {
 namespace {
 
+const ResourceEntry* EntryIn(const AgeKey& key) {
+  return key.entry;
+}
+const ResourceEntry* EntryIn(const KindKey& key) {
+  return key.age.entry;
+}
+const ResourceEntry* EntryIn(const OwnerKey& key) {
+  return key.kind.age.entry;
+}
+
 // The part of an index that a list is over.
 template <typename Tree>
 struct Range {
@@ -31,7 +41,7 @@ template <typename Use>
 auto WithRange(const ResourceTrees<ImageTree>& trees, const ListScope& scope, const Use& use) {
   if (!scope.owner_id.empty()) {
     ENGINE_CHECK(!scope.kind.empty());
-    return use(Equal(trees.by_owner, OwnerKindProbe{scope.owner_id, scope.kind}));
+    return use(Equal(trees.by_owner, OwnerKindProbe(scope.owner_id, scope.kind)));
   }
   if (!scope.kind.empty()) {
     return use(Equal(trees.by_kind, KindProbe{scope.kind}));
@@ -46,7 +56,7 @@ std::vector<const ResourceEntry*> Gather(const Range<Tree>& range, std::size_t f
   entries.reserve(last - first);
   auto at = range.tree.Select(range.first + first);
   for (std::size_t i = first; i < last; ++i, ++at) {
-    entries.push_back(*at);
+    entries.push_back(EntryIn(*at));
   }
   return entries;
 }
@@ -90,8 +100,14 @@ const ResourceEntry* ResourcesImage::Find(std::string_view id) const {
 }
 
 const ResourceEntry* ResourcesImage::FindNamed(const NameProbe& name) const {
-  const EntryPtr* found = trees_.by_name.Find(name);
-  return found == nullptr ? nullptr : *found;
+  const HashedName hashed(name);
+  const auto behind = trees_.by_name.UpperBound(hashed);
+  for (auto at = trees_.by_name.LowerBound(hashed); at != behind; ++at) {
+    if (HasName(*at->entry, name)) {
+      return at->entry;
+    }
+  }
+  return nullptr;
 }
 
 ListPage ResourcesImage::List(const ListScope& scope, const ListOptions& options) const {
@@ -105,7 +121,7 @@ std::size_t ResourcesImage::Count(const ListScope& scope) const {
 }
 
 std::vector<const ResourceEntry*> ResourcesImage::Children(std::string_view owner_id) const {
-  const auto range = Equal(trees_.by_owner, OwnerProbe{owner_id});
+  const auto range = Equal(trees_.by_owner, IdProbe(owner_id));
   return Gather(range, 0, range.size());
 }
 

@@ -18,6 +18,7 @@
 #include "engine/view.h"
 #include "projections/resources/indexes.h"
 #include "projections/resources/order.h"
+#include "projections/tree_snapshot.h"
 #include "schemas/streams.h"
 
 namespace projections {
@@ -44,10 +45,10 @@ struct ListPage {
 template <template <typename Entry, typename Less> class Tree>
 struct ResourceTrees {
   Tree<OwnedEntry, ById> by_id;
-  Tree<EntryPtr, ByAge> by_age;
-  Tree<EntryPtr, ByKind> by_kind;
-  Tree<EntryPtr, ByOwner> by_owner;
-  Tree<EntryPtr, ByName> by_name;
+  Tree<AgeKey, ByAge> by_age;
+  Tree<KindKey, ByKind> by_kind;
+  Tree<OwnerKey, ByOwner> by_owner;
+  Tree<NameKey, ByName> by_name;
 };
 template <typename Entry, typename Less>
 using ImageTree = TreeSnapshot<Entry, Less>;
@@ -89,9 +90,22 @@ class ResourcesImage final : public engine::ProjectionImage {
   // All children of an owner, active and finalizing, by kind, newest first.
   std::vector<const ResourceEntry*> Children(std::string_view owner_id) const;
 
-  // Every resource, newest first.
-  TreeSnapshot<EntryPtr, ByAge>::Iterator begin() const { return trees_.by_age.begin(); }
-  TreeSnapshot<EntryPtr, ByAge>::Iterator end() const { return trees_.by_age.end(); }
+  // Every resource, newest first: `for (const ResourceEntry* entry : image)`.
+  class Iterator {
+   public:
+    explicit Iterator(TreeSnapshot<AgeKey, ByAge>::Iterator at) : at_(at) {}
+    const ResourceEntry* operator*() const { return at_->entry; }
+    Iterator& operator++() {
+      ++at_;
+      return *this;
+    }
+    friend bool operator==(const Iterator&, const Iterator&) = default;
+
+   private:
+    TreeSnapshot<AgeKey, ByAge>::Iterator at_;
+  };
+  Iterator begin() const { return Iterator(trees_.by_age.begin()); }
+  Iterator end() const { return Iterator(trees_.by_age.end()); }
 
  private:
   ResourceTrees<ImageTree> trees_;

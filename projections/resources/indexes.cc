@@ -2,6 +2,9 @@
 
 #include <optional>
 
+#include "engine/base/bytes.h"
+#include "engine/base/checksum.h"
+
 namespace projections {
 namespace {
 
@@ -20,45 +23,35 @@ std::optional<unsigned> HexDigit(char c) {
   return std::nullopt;
 }
 
-// Key by key, value by value; a missing pair is before every other.
-std::strong_ordering CompareTenancy(const PairList* a, const Tenancy& b) {
-  const std::size_t size = a == nullptr ? 0 : a->size();
-  auto expected = b.begin();
-  for (std::size_t i = 0; i < size && expected != b.end(); ++i, ++expected) {
-    const schemas::KeyValue* pair = a->Get(static_cast<flatbuffers::uoffset_t>(i));
-    const std::strong_ordering keys = schemas::Text(pair->key()) <=> expected->first;
-    const std::strong_ordering values = schemas::Text(pair->value()) <=> expected->second;
-    if (keys != 0 || values != 0) {
-      return keys != 0 ? keys : values;
+bool HasTenancy(const PairList* pairs, const Tenancy& tenancy) {
+  const std::size_t size = pairs == nullptr ? 0 : pairs->size();
+  if (size != tenancy.size()) {
+    return false;
+  }
+  auto expected = tenancy.begin();
+  for (flatbuffers::uoffset_t i = 0; i < size; ++i, ++expected) {
+    const schemas::KeyValue* pair = pairs->Get(i);
+    if (schemas::Text(pair->key()) != expected->first ||
+        schemas::Text(pair->value()) != expected->second) {
+      return false;
     }
   }
-  return size <=> b.size();
+  return true;
 }
 
-std::strong_ordering CompareTenancy(const PairList* a, const PairList* b) {
-  const std::size_t size_a = a == nullptr ? 0 : a->size();
-  const std::size_t size_b = b == nullptr ? 0 : b->size();
-  for (flatbuffers::uoffset_t i = 0; i < size_a && i < size_b; ++i) {
-    const std::strong_ordering keys =
-        schemas::Text(a->Get(i)->key()) <=> schemas::Text(b->Get(i)->key());
-    const std::strong_ordering values =
-        schemas::Text(a->Get(i)->value()) <=> schemas::Text(b->Get(i)->value());
-    if (keys != 0 || values != 0) {
-      return keys != 0 ? keys : values;
-    }
-  }
-  return size_a <=> size_b;
+void AppendText(std::string_view text, std::string& out) {
+  engine::AppendU32(static_cast<std::uint32_t>(text.size()), out);
+  out += text;
 }
 
-std::strong_ordering CompareName(EntryPtr a, const NameProbe& b) {
-  std::strong_ordering order = CompareKinds(a->kind(), b.kind);
-  if (order == 0) {
-    order = a->owner_id() <=> b.owner_id;
-  }
-  if (order == 0) {
-    order = a->name() <=> b.name;
-  }
-  return order == 0 && a->is_root() ? CompareTenancy(a->table().tenancy(), b.tenancy) : order;
+// Everything but the tenancy of a root.
+std::string NameBytes(std::string_view kind, std::string_view owner_id, std::string_view name) {
+  std::string bytes;
+  bytes.reserve(kind.size() + owner_id.size() + name.size() + 12);
+  AppendText(kind, bytes);
+  AppendText(owner_id, bytes);
+  AppendText(name, bytes);
+  return bytes;
 }
 
 }  // namespace
@@ -83,25 +76,42 @@ std::uint64_t IdProbe::HintOf(std::string_view text) {
   return hint;
 }
 
-bool ByName::operator()(EntryPtr a, EntryPtr b) const {
-  std::strong_ordering order = CompareKinds(a->kind(), b->kind());
-  if (order == 0) {
-    order = a->owner_id() <=> b->owner_id();
-  }
-  if (order == 0) {
-    order = a->name() <=> b->name();
-  }
-  if (order == 0 && a->is_root()) {
-    order = CompareTenancy(a->table().tenancy(), b->table().tenancy());
-  }
-  return (order != 0 ? order : a->id() <=> b->id()) < 0;
+bool HasName(const ResourceEntry& entry, const NameProbe& name) {
+  return entry.kind() == name.kind && entry.owner_id() == name.owner_id &&
+         entry.name() == name.name &&
+         (!entry.is_root() || HasTenancy(entry.table().tenancy(), name.tenancy));
 }
 
-bool ByName::operator()(EntryPtr a, const NameProbe& b) const {
-  return CompareName(a, b) < 0;
+NameKey::NameKey(EntryPtr e) : entry(e) {
+  std::string bytes = NameBytes(e->kind(), e->owner_id(), e->name());
+  if (const PairList* tenancy = e->table().tenancy(); tenancy != nullptr && e->is_root()) {
+    for (const schemas::KeyValue* pair : *tenancy) {
+      AppendText(schemas::Text(pair->key()), bytes);
+      AppendText(schemas::Text(pair->value()), bytes);
+    }
+  }
+  hash = engine::Checksum64(bytes);
 }
-bool ByName::operator()(const NameProbe& a, EntryPtr b) const {
-  return CompareName(b, a) > 0;
+
+HashedName::HashedName(const NameProbe& n) : hash(0), name(n) {
+  std::string bytes = NameBytes(n.kind, n.owner_id, n.name);
+  if (n.owner_id.empty()) {
+    for (const auto& [key, value] : n.tenancy) {
+      AppendText(key, bytes);
+      AppendText(value, bytes);
+    }
+  }
+  hash = engine::Checksum64(bytes);
+}
+
+bool ByName::operator()(const NameKey& a, const NameKey& b) const {
+  return a.hash != b.hash ? a.hash < b.hash : a.entry->id() < b.entry->id();
+}
+bool ByName::operator()(const NameKey& a, const HashedName& b) const {
+  return a.hash < b.hash;
+}
+bool ByName::operator()(const HashedName& a, const NameKey& b) const {
+  return a.hash < b.hash;
 }
 
 }  // namespace projections

@@ -7,108 +7,121 @@
 
 #include <compare>
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
 
-#include "engine/base/checksum.h"
-#include "projections/persistent_tree.h"
 #include "projections/resources/entry.h"
 #include "projections/resources/state.h"
 
 namespace projections {
 
-// Owns the entry. The hint spares most comparisons a look into the entry.
-struct OwnedEntry {
-  std::uint64_t hint = 0;
-  std::shared_ptr<const ResourceEntry> entry;
-};
-struct IdProbe {
-  explicit IdProbe(std::string_view text) : hint(HintOf(text)), id(text) {}
+// Ids are compared by hints first, which spares most comparisons a look into the entry.
+template <typename A, typename B>
+std::strong_ordering CompareIds(const A& a, const B& b) {
+  return a.hint != b.hint ? a.hint <=> b.hint : a.id() <=> b.id();
+}
+
+class IdProbe {
+ public:
+  explicit IdProbe(std::string_view text) : hint(HintOf(text)), id_(text) {}
   // The first 16 hexadecimal digits of a UUID: they rise with the time it was made, so that new
   // resources are neighbours. Of any other text some number.
   static std::uint64_t HintOf(std::string_view text);
+  std::string_view id() const { return id_; }
 
-  std::uint64_t hint;
-  std::string_view id;
-};
-
-struct ById {
-  bool operator()(const OwnedEntry& a, const OwnedEntry& b) const {
-    return Before(a.hint, a.entry->id(), b.hint, b.entry->id());
-  }
-  bool operator()(const OwnedEntry& a, const IdProbe& b) const {
-    return Before(a.hint, a.entry->id(), b.hint, b.id);
-  }
-  bool operator()(const IdProbe& a, const OwnedEntry& b) const {
-    return Before(a.hint, a.id, b.hint, b.entry->id());
-  }
+  const std::uint64_t hint;
 
  private:
-  static bool Before(std::uint64_t hint_a, std::string_view id_a, std::uint64_t hint_b,
-                     std::string_view id_b) {
-    return hint_a != hint_b ? hint_a < hint_b : id_a < id_b;
-  }
+  std::string_view id_;
 };
 
-// The other trees hold plain pointers to what the tree by id owns.
+// Owns the entry.
+struct OwnedEntry {
+  std::string_view id() const { return entry->id(); }
+
+  std::uint64_t hint = 0;
+  std::shared_ptr<const ResourceEntry> entry;
+};
+struct ById {
+  bool operator()(const OwnedEntry& a, const OwnedEntry& b) const { return CompareIds(a, b) < 0; }
+  bool operator()(const OwnedEntry& a, const IdProbe& b) const { return CompareIds(a, b) < 0; }
+  bool operator()(const IdProbe& a, const OwnedEntry& b) const { return CompareIds(a, b) < 0; }
+};
+
+// The other trees hold plain pointers to what the tree by id owns, beside the part of the key that
+// decides most comparisons: a descent that had to look into entries would miss the cache at each.
 using EntryPtr = const ResourceEntry*;
 
 // Newest first, then by id: the default order of lists.
-inline std::strong_ordering CompareNewestFirst(EntryPtr a, EntryPtr b) {
-  if (a->created_micros() != b->created_micros()) {
-    return b->created_micros() <=> a->created_micros();
-  }
-  return a->id() <=> b->id();
-}
-inline std::strong_ordering CompareKinds(std::string_view a, std::string_view b) {
-  // Entries of one kind share its text.
-  return a.data() == b.data() && a.size() == b.size() ? std::strong_ordering::equal : a <=> b;
-}
+struct AgeKey {
+  AgeKey() = default;
+  explicit AgeKey(EntryPtr e) : created_micros(e->created_micros()), entry(e) {}
 
+  std::int64_t created_micros = 0;
+  EntryPtr entry = nullptr;
+};
+inline std::strong_ordering CompareAges(const AgeKey& a, const AgeKey& b) {
+  if (a.created_micros != b.created_micros) {
+    return b.created_micros <=> a.created_micros;
+  }
+  return a.entry->id() <=> b.entry->id();
+}
 struct ByAge {
-  bool operator()(EntryPtr a, EntryPtr b) const { return CompareNewestFirst(a, b) < 0; }
+  bool operator()(const AgeKey& a, const AgeKey& b) const { return CompareAges(a, b) < 0; }
 };
 
+struct KindKey {
+  KindKey() = default;
+  explicit KindKey(EntryPtr e) : kind(&e->kind_text()), age(e) {}
+
+  const std::string* kind = nullptr;  // Entries of one kind share its text.
+  AgeKey age;
+};
 struct KindProbe {
   std::string_view kind;
 };
+inline std::strong_ordering CompareKinds(const KindKey& a, const KindKey& b) {
+  return a.kind == b.kind ? std::strong_ordering::equal : *a.kind <=> *b.kind;
+}
 struct ByKind {
-  bool operator()(EntryPtr a, EntryPtr b) const {
-    const std::strong_ordering kinds = CompareKinds(a->kind(), b->kind());
-    return (kinds != 0 ? kinds : CompareNewestFirst(a, b)) < 0;
+  bool operator()(const KindKey& a, const KindKey& b) const {
+    const std::strong_ordering kinds = CompareKinds(a, b);
+    return (kinds != 0 ? kinds : CompareAges(a.age, b.age)) < 0;
   }
-  bool operator()(EntryPtr a, const KindProbe& b) const {
-    return CompareKinds(a->kind(), b.kind) < 0;
-  }
-  bool operator()(const KindProbe& a, EntryPtr b) const {
-    return CompareKinds(a.kind, b->kind()) < 0;
-  }
+  bool operator()(const KindKey& a, const KindProbe& b) const { return *a.kind < b.kind; }
+  bool operator()(const KindProbe& a, const KindKey& b) const { return a.kind < *b.kind; }
 };
 
 // Children only.
-struct OwnerProbe {
-  std::string_view owner_id;
+struct OwnerKey {
+  OwnerKey() = default;
+  explicit OwnerKey(EntryPtr e) : hint(IdProbe::HintOf(e->owner_id())), kind(e) {}
+  std::string_view id() const { return kind.age.entry->owner_id(); }
+
+  std::uint64_t hint = 0;  // Of the owner's id.
+  KindKey kind;
 };
 struct OwnerKindProbe {
-  std::string_view owner_id;
-  std::string_view kind;
+  OwnerKindProbe(std::string_view owner_id, std::string_view kind_text)
+      : owner(owner_id), kind{kind_text} {}
+  IdProbe owner;
+  KindProbe kind;
 };
 struct ByOwner {
-  bool operator()(EntryPtr a, EntryPtr b) const {
-    const std::strong_ordering owners = a->owner_id() <=> b->owner_id();
-    return owners != 0 ? owners < 0 : ByKind{}(a, b);
+  bool operator()(const OwnerKey& a, const OwnerKey& b) const {
+    const std::strong_ordering owners = CompareIds(a, b);
+    return owners != 0 ? owners < 0 : ByKind{}(a.kind, b.kind);
   }
-  bool operator()(EntryPtr a, const OwnerProbe& b) const { return a->owner_id() < b.owner_id; }
-  bool operator()(const OwnerProbe& a, EntryPtr b) const { return a.owner_id < b->owner_id(); }
-  bool operator()(EntryPtr a, const OwnerKindProbe& b) const {
-    const std::strong_ordering owners = a->owner_id() <=> b.owner_id;
-    return (owners != 0 ? owners : CompareKinds(a->kind(), b.kind)) < 0;
+  bool operator()(const OwnerKey& a, const IdProbe& b) const { return CompareIds(a, b) < 0; }
+  bool operator()(const IdProbe& a, const OwnerKey& b) const { return CompareIds(a, b) < 0; }
+  bool operator()(const OwnerKey& a, const OwnerKindProbe& b) const {
+    const std::strong_ordering owners = CompareIds(a, b.owner);
+    return owners != 0 ? owners < 0 : ByKind{}(a.kind, b.kind);
   }
-  bool operator()(const OwnerKindProbe& a, EntryPtr b) const {
-    const std::strong_ordering owners = a.owner_id <=> b->owner_id();
-    return (owners != 0 ? owners : CompareKinds(a.kind, b->kind())) < 0;
+  bool operator()(const OwnerKindProbe& a, const OwnerKey& b) const {
+    const std::strong_ordering owners = CompareIds(a.owner, b);
+    return owners != 0 ? owners < 0 : ByKind{}(a.kind, b.kind);
   }
 };
 
@@ -120,11 +133,26 @@ struct NameProbe {
   std::string_view name;
   const Tenancy& tenancy;  // Of a root; not looked at otherwise.
 };
-// Active resources only.
+bool HasName(const ResourceEntry& entry, const NameProbe& name);
+
+// Active resources only, in an order that means nothing: by a hash of all that NameProbe has.
+struct NameKey {
+  NameKey() = default;
+  explicit NameKey(EntryPtr e);
+
+  std::uint64_t hash = 0;
+  EntryPtr entry = nullptr;
+};
+struct HashedName {
+  explicit HashedName(const NameProbe& n);
+
+  std::uint64_t hash;
+  const NameProbe& name;
+};
 struct ByName {
-  bool operator()(EntryPtr a, EntryPtr b) const;
-  bool operator()(EntryPtr a, const NameProbe& b) const;
-  bool operator()(const NameProbe& a, EntryPtr b) const;
+  bool operator()(const NameKey& a, const NameKey& b) const;
+  bool operator()(const NameKey& a, const HashedName& b) const;
+  bool operator()(const HashedName& a, const NameKey& b) const;
 };
 
 }  // namespace projections

@@ -1,6 +1,8 @@
 #include "projections/resources/projection.h"
 
+#include <algorithm>
 #include <utility>
+#include <vector>
 
 #include <absl/strings/str_format.h>
 
@@ -31,7 +33,28 @@ absl::Status Wrong(const engine::Record& record, const char* what) {
   return absl::DataLossError(absl::StrFormat("resource \"%s\": %s", record.key, what));
 }
 
-// Whether two entries of one id have the same place in every index.
+// Fewer changes than this are always indexed one by one.
+constexpr std::size_t kMinToRebuild = 1000;
+
+bool SameName(EntryPtr a, EntryPtr b) {
+  return NameKey(a).hash == NameKey(b).hash;
+}
+
+// Puts `entries` into the empty `tree`, in order: that fills its nodes.
+template <typename Key, typename Less>
+void Fill(const std::vector<EntryPtr>& entries, PersistentTree<Key, Less>& tree) {
+  std::vector<Key> keys;
+  keys.reserve(entries.size());
+  for (const EntryPtr entry : entries) {
+    keys.push_back(Key(entry));
+  }
+  std::sort(keys.begin(), keys.end(), Less{});
+  for (const Key& key : keys) {
+    tree.Insert(key);
+  }
+}
+
+// Whether two entries of one id have the same places in the indexes, but for the one by name.
 bool SamePlaces(EntryPtr a, EntryPtr b) {
   return a->kind() == b->kind() && a->owner_id() == b->owner_id() &&
          a->created_micros() == b->created_micros();
@@ -41,6 +64,7 @@ bool SamePlaces(EntryPtr a, EntryPtr b) {
 
 absl::Status ResourcesProjection::Apply(const engine::Record& record) {
   ASSIGN_OR_RETURN(const schemas::RecordView view, schemas::Decode(record.payload));
+  CountChange();
   if (const auto* resource = view.As<schemas::Resource>()) {
     return Put(record, *resource);
   }
@@ -56,7 +80,7 @@ absl::Status ResourcesProjection::Apply(const engine::Record& record) {
 void ResourcesProjection::Skip(const engine::Record& record) {
   if (const OwnedEntry* found = trees_.by_id.Find(IdProbe(record.key))) {
     const ResourceEntry& entry = *found->entry;
-    Link(std::make_shared<const ResourceEntry>(entry.payload(), entry.table(), entry.kind(),
+    Link(std::make_shared<const ResourceEntry>(entry.payload(), entry.table(), entry.kind_text(),
                                                record.position, entry.digest()));
   }
 }
@@ -72,7 +96,7 @@ absl::Status ResourcesProjection::Put(const engine::Record& record,
   if (IsTombstone(record)) {
     return Wrong(record, "a state is marked as a tombstone");
   }
-  const std::string_view kind = *kinds_->emplace(schemas::Text(resource.kind())).first;
+  const std::string& kind = *kinds_->emplace(schemas::Text(resource.kind())).first;
   Link(std::make_shared<const ResourceEntry>(record.payload, resource, kind, record.position,
                                              DigestTerm(record.key, record.payload.view())));
   return absl::OkStatus();
@@ -89,50 +113,111 @@ absl::Status ResourcesProjection::Remove(const engine::Record& record,
   // After compaction there can be tombstones of which nothing else is left.
   if (const OwnedEntry* found = trees_.by_id.Find(IdProbe(record.key))) {
     const std::shared_ptr<const ResourceEntry> entry = found->entry;
-    Unlink(entry.get());
+    Unindex(entry.get());
     trees_.by_id.Erase(IdProbe(record.key));
     digest_ -= entry->digest();
   }
   return absl::OkStatus();
 }
 
-void ResourcesProjection::Unlink(EntryPtr entry) {
-  trees_.by_age.Erase(entry);
-  trees_.by_kind.Erase(entry);
-  if (!entry->is_root()) {
-    trees_.by_owner.Erase(entry);
-  }
-  if (!entry->is_deleting()) {
-    trees_.by_name.Erase(entry);
-  }
-}
-
 void ResourcesProjection::Link(std::shared_ptr<const ResourceEntry> entry) {
   const EntryPtr added = entry.get();
   const IdProbe id(added->id());
-  std::shared_ptr<const ResourceEntry> old;
+  std::shared_ptr<const ResourceEntry> old;  // Must outlive its places in the indexes.
   if (const OwnedEntry* found = trees_.by_id.Find(id)) {
     old = found->entry;
     digest_ -= old->digest();
-    if (!SamePlaces(old.get(), added)) {
-      Unlink(old.get());
-    } else if (!old->is_deleting()) {
-      trees_.by_name.Erase(old.get());
-    }
   }
   digest_ += added->digest();
   trees_.by_id.Insert({id.hint, std::move(entry)});
-  trees_.by_age.Insert(added);
-  trees_.by_kind.Insert(added);
-  if (!added->is_root()) {
-    trees_.by_owner.Insert(added);
-  }
-  if (!added->is_deleting()) {
-    trees_.by_name.Insert(added);
+  if (old == nullptr) {
+    Index(added);
+  } else {
+    Reindex(old.get(), added);
   }
 }
 
+void ResourcesProjection::Index(EntryPtr entry) {
+  if (indexes_are_stale_) {
+    return;
+  }
+  trees_.by_age.Insert(AgeKey(entry));
+  trees_.by_kind.Insert(KindKey(entry));
+  if (!entry->is_root()) {
+    trees_.by_owner.Insert(OwnerKey(entry));
+  }
+  if (!entry->is_deleting()) {
+    trees_.by_name.Insert(NameKey(entry));
+  }
+}
+
+void ResourcesProjection::Unindex(EntryPtr entry) {
+  if (indexes_are_stale_) {
+    return;
+  }
+  trees_.by_age.Erase(AgeKey(entry));
+  trees_.by_kind.Erase(KindKey(entry));
+  if (!entry->is_root()) {
+    trees_.by_owner.Erase(OwnerKey(entry));
+  }
+  if (!entry->is_deleting()) {
+    trees_.by_name.Erase(NameKey(entry));
+  }
+}
+
+void ResourcesProjection::Reindex(EntryPtr old, EntryPtr added) {
+  if (indexes_are_stale_) {
+    return;
+  }
+  if (!SamePlaces(old, added)) {
+    Unindex(old);
+  } else if (!old->is_deleting() && (added->is_deleting() || !SameName(old, added))) {
+    trees_.by_name.Erase(NameKey(old));
+  }
+  // Where the place is the same one, the new entry takes it.
+  Index(added);
+}
+
+void ResourcesProjection::CountChange() {
+  ++unpublished_;
+  if (indexes_are_stale_ || unpublished_ < kMinToRebuild + trees_.by_id.size() / 4) {
+    return;
+  }
+  indexes_are_stale_ = true;
+  trees_.by_age.Clear();
+  trees_.by_kind.Clear();
+  trees_.by_owner.Clear();
+  trees_.by_name.Clear();
+}
+
+void ResourcesProjection::BuildIndexes() {
+  std::vector<EntryPtr> all;
+  std::vector<EntryPtr> children;
+  std::vector<EntryPtr> active;
+  const auto by_id = trees_.by_id.Snapshot();
+  all.reserve(by_id.size());
+  for (const OwnedEntry& owned : by_id) {
+    const EntryPtr entry = owned.entry.get();
+    all.push_back(entry);
+    if (!entry->is_root()) {
+      children.push_back(entry);
+    }
+    if (!entry->is_deleting()) {
+      active.push_back(entry);
+    }
+  }
+  Fill(all, trees_.by_age);
+  Fill(all, trees_.by_kind);
+  Fill(children, trees_.by_owner);
+  Fill(active, trees_.by_name);
+}
+
 std::shared_ptr<const engine::ProjectionImage> ResourcesProjection::Publish() {
+  if (indexes_are_stale_) {
+    BuildIndexes();
+    indexes_are_stale_ = false;
+  }
+  unpublished_ = 0;
   return std::make_shared<const ResourcesImage>(
       ResourceTrees<ImageTree>{trees_.by_id.Snapshot(), trees_.by_age.Snapshot(),
                                trees_.by_kind.Snapshot(), trees_.by_owner.Snapshot(),

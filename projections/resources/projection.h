@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "engine/projection.h"
+#include "projections/persistent_tree.h"
 #include "projections/resources/image.h"
 
 namespace projections {
@@ -14,8 +15,8 @@ namespace projections {
 template <typename Entry, typename Less>
 using WritableTree = PersistentTree<Entry, Less>;
 
-// One thread; never blocks. Publish costs the same however many resources there are; what a batch
-// touched is copied once.
+// One thread; never blocks. Publish costs the same however many resources there are, unless a good
+// part of them has changed; what a batch touched is copied once.
 class ResourcesProjection final : public engine::Projection {
  public:
   engine::StreamId stream() const override { return ResourcesImage::kStream; }
@@ -27,13 +28,22 @@ class ResourcesProjection final : public engine::Projection {
   absl::Status Put(const engine::Record& record, const schemas::Resource& resource);
   absl::Status Remove(const engine::Record& record, const schemas::ResourceTombstone& tombstone);
   void Skip(const engine::Record& record);
-  // Takes the entry out of every index; the tree by id keeps it alive until the caller is done.
-  void Unlink(EntryPtr entry);
   void Link(std::shared_ptr<const ResourceEntry> entry);
+  // In and out of all trees but the one by id.
+  void Index(EntryPtr entry);
+  void Unindex(EntryPtr entry);
+  // `added` takes the place of `old`, of the same id.
+  void Reindex(EntryPtr old, EntryPtr added);
+  // Gives the indexes up when so much changes between two publications (a replay) that building
+  // them anew is cheaper than keeping them.
+  void CountChange();
+  void BuildIndexes();
 
   ResourceTrees<WritableTree> trees_;
   std::shared_ptr<KindNames> kinds_ = std::make_shared<KindNames>();
   std::uint64_t digest_ = 0;
+  std::size_t unpublished_ = 0;     // Changes since the last publication.
+  bool indexes_are_stale_ = false;  // Then they are empty.
 };
 
 }  // namespace projections
