@@ -1,0 +1,282 @@
+#include "api/dispatch/dispatcher.h"
+
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "engine/base/guard.h"
+#include "engine/base/logging.h"
+
+namespace api {
+namespace {
+
+std::string Text(const absl::Status& status) {
+  return {status.message().data(), status.message().size()};
+}
+
+bool IsOverload(const absl::Status& why) {
+  return absl::IsResourceExhausted(why);
+}
+
+// What a client is told; the store's own words go to the log only.
+std::string_view Sentence(const absl::Status& why, std::optional<Outcome> outcome) {
+  if (outcome == Outcome::kUnknown) {
+    return "the store did not say whether the change was made";
+  }
+  switch (why.code()) {
+    case absl::StatusCode::kResourceExhausted:
+      return "too many requests wait for the store";
+    case absl::StatusCode::kDataLoss:
+      return "the stored history of this is damaged; /readyz says where";
+    case absl::StatusCode::kInvalidArgument:
+      return "the record would be over 1 MiB";
+    case absl::StatusCode::kUnavailable:
+    case absl::StatusCode::kDeadlineExceeded:
+    case absl::StatusCode::kAborted:
+    case absl::StatusCode::kUnknown:
+      return "the store cannot be reached";
+    default:
+      return "an internal error";
+  }
+}
+
+ProblemCode CodeOf(const absl::Status& why) {
+  switch (why.code()) {
+    case absl::StatusCode::kInvalidArgument:
+      return ProblemCode::kPayloadTooLarge;
+    case absl::StatusCode::kUnavailable:
+    case absl::StatusCode::kDeadlineExceeded:
+    case absl::StatusCode::kResourceExhausted:
+    case absl::StatusCode::kAborted:
+    case absl::StatusCode::kDataLoss:
+    case absl::StatusCode::kUnknown:
+      return ProblemCode::kUnavailable;
+    default:
+      return ProblemCode::kInternal;
+  }
+}
+
+// The command that carries a mutation and its caller through the committer.
+class ParkedMutation final : public engine::Command {
+ public:
+  ParkedMutation(Call call, std::unique_ptr<Mutation> mutation, Responder responder)
+      : call_(std::move(call)), mutation_(std::move(mutation)), responder_(std::move(responder)) {}
+
+  engine::Deadline deadline() const override { return call_.request->deadline(); }
+
+  engine::Proposal Decide(const engine::DecideContext& context) override {
+    seen_ = context.view.tx;
+    return mutation_->Decide(context);
+  }
+
+  void Finish(const engine::CommandOutcome& outcome) override {
+    responder_.Answer(Answer(outcome));
+  }
+
+ private:
+  Response Answer(const engine::CommandOutcome& outcome) {
+    switch (outcome.kind) {
+      case engine::CommandOutcome::Kind::kCommitted:
+      case engine::CommandOutcome::Kind::kNothing:
+        return Rendered(outcome);
+      case engine::CommandOutcome::Kind::kFailed:
+        return StoreFailure(*call_.request, outcome.why, Outcome::kNone);
+      case engine::CommandOutcome::Kind::kUnknown:
+        return StoreFailure(*call_.request, outcome.why, Outcome::kUnknown);
+    }
+    return StoreFailure(*call_.request, absl::InternalError("no such outcome"), Outcome::kUnknown);
+  }
+
+  Response Rendered(const engine::CommandOutcome& outcome) {
+    const bool committed = outcome.kind == engine::CommandOutcome::Kind::kCommitted;
+    Response response = mutation_->Render(outcome);
+    AddTx(call_.caller, committed ? outcome.tx : seen_, response);
+    return response;
+  }
+
+  const Call call_;
+  const std::unique_ptr<Mutation> mutation_;
+  Responder responder_;
+  engine::Tx seen_ = engine::Tx::kBeforeFirst;
+};
+
+enum class Asked { kLatest, kCached, kNonsense };
+
+Asked FreshnessAsked(const Request& request) {
+  const std::optional<std::string_view> asked = request.Query("freshness");
+  if (!asked || *asked == "latest") {
+    return Asked::kLatest;
+  }
+  return *asked == "cached" ? Asked::kCached : Asked::kNonsense;
+}
+
+Response RefuseFreshness(const Request& request) {
+  constexpr std::string_view kDetail = "freshness must be latest or cached";
+  if (!AnswersProblems(request)) {
+    return ControlError(400, kDetail);
+  }
+  Problem problem;
+  problem.code = ProblemCode::kValidation;
+  problem.detail = kDetail;
+  problem.errors.push_back({"freshness", std::string(kDetail), std::nullopt, "enum"});
+  return ProblemResponse(request, problem);
+}
+
+}  // namespace
+
+bool AnswersProblems(const Request& request) {
+  return request.path().starts_with("/api/hyperfleet/");
+}
+
+Response StoreFailure(const Request& request, const absl::Status& why,
+                      std::optional<Outcome> outcome) {
+  const std::string_view sentence = Sentence(why, outcome);
+  const ProblemCode code = outcome == Outcome::kUnknown ? ProblemCode::kUnavailable : CodeOf(why);
+  const int status = ProblemStatus(code);
+  engine::Log(status == 500 ? engine::Severity::kError : engine::Severity::kWarning,
+              "store failed a request",
+              {{"request_id", request.id()}, {"path", request.path()}, {"error", Text(why)}});
+  if (status < 500) {
+    outcome.reset();
+  }
+  Response response;
+  if (AnswersProblems(request)) {
+    Problem problem;
+    problem.code = code;
+    problem.detail = sentence;
+    problem.outcome = outcome;
+    response = ProblemResponse(request, problem);
+  } else {
+    response = ControlError(status, sentence, outcome);
+  }
+  if (status == 503) {
+    response.With("Retry-After", "1");
+  }
+  return response;
+}
+
+void AddTx(const Caller& caller, engine::Tx tx, Response& response) {
+  if (caller.is_admin) {
+    response.With("X-Halo-Tx", std::to_string(engine::Raw(tx)));
+  }
+}
+
+void AddStale(const Seen& seen, Response& response) {
+  if (seen.stale_seconds) {
+    response.With("X-Halo-Stale", std::to_string(*seen.stale_seconds));
+  }
+}
+
+std::variant<Caller, Response> Dispatcher::Admit(Access access, const Request& request) const {
+  const std::optional<std::string> name = tokens_.NameOf(request);
+  if (access == Access::kResources) {
+    return name ? Caller{*name, true} : Caller{};
+  }
+  if (!GUARD("admin.required", name.has_value())) {
+    const bool presented = request.Header("Authorization").has_value();
+    Response refusal = ControlError(401, presented ? "invalid token" : "login required");
+    refusal.With("WWW-Authenticate", presented ? "Bearer error=\"invalid_token\"" : "Bearer");
+    return refusal;
+  }
+  const bool changes = request.method() != Method::kGet && request.method() != Method::kHead;
+  if (!GUARD("admin.same-origin", !(changes && IsCrossOrigin(request)))) {
+    return ControlError(403, "cross-origin request rejected");
+  }
+  return Caller{name.value_or(""), true};
+}
+
+void Dispatcher::Handle(Access access, Method method, std::string_view pattern,
+                        CallHandler handler) {
+  router_.Handle(
+      method, pattern,
+      [this, access, handler = std::move(handler)](RequestPtr request, Responder responder) {
+        std::variant<Caller, Response> admitted = Admit(access, *request);
+        if (auto* refusal = std::get_if<Response>(&admitted)) {
+          responder.Answer(std::move(*refusal));
+          return;
+        }
+        handler({std::move(request), std::get<Caller>(std::move(admitted))}, std::move(responder));
+      });
+}
+
+void Dispatcher::Read(Access access, std::string_view pattern, ReadHandler handler) {
+  auto shared = std::make_shared<const ReadHandler>(std::move(handler));
+  Handle(access, Method::kGet, pattern, [this, access, shared](Call call, Responder responder) {
+    Park(access, store_.main(), std::move(call), std::move(responder),
+         [shared](const Call& parked, const Seen& seen, Responder waiting) {
+           Response response = (*shared)(parked, seen.view);
+           AddTx(parked.caller, seen.view.tx(), response);
+           AddStale(seen, response);
+           waiting.Answer(std::move(response));
+         });
+  });
+}
+
+void Dispatcher::Mutate(Access access, Method method, std::string_view pattern,
+                        PrepareHandler prepare) {
+  Handle(access, method, pattern,
+         [this, prepare = std::move(prepare)](Call call, Responder responder) {
+           Prepared prepared = prepare(call);
+           if (auto* refusal = std::get_if<Response>(&prepared)) {
+             responder.Answer(std::move(*refusal));
+             return;
+           }
+           store_.committer().Submit(std::make_unique<ParkedMutation>(
+               std::move(call), std::get<std::unique_ptr<Mutation>>(std::move(prepared)),
+               std::move(responder)));
+         });
+}
+
+void Dispatcher::Park(Access access, Lane& lane, Call call, Responder responder,
+                      std::function<void(Call, Seen, Responder)> next) {
+  const Asked asked = FreshnessAsked(*call.request);
+  if (asked == Asked::kNonsense) {
+    responder.Answer(RefuseFreshness(*call.request));
+    return;
+  }
+  if (asked == Asked::kCached) {
+    next(std::move(call), {LatestView(lane.Last()), std::nullopt}, std::move(responder));
+    return;
+  }
+  struct Parked {
+    Call call;
+    Responder responder;
+    std::function<void(Call, Seen, Responder)> next;
+  };
+  auto parked =
+      std::make_shared<Parked>(Parked{std::move(call), std::move(responder), std::move(next)});
+  lane.Latest([this, access, &lane, parked](const absl::StatusOr<engine::ViewPtr>& view) {
+    if (view.ok()) {
+      parked->next(std::move(parked->call), {LatestView(*view), std::nullopt},
+                   std::move(parked->responder));
+      return;
+    }
+    if (access == Access::kResources || IsOverload(view.status())) {
+      parked->responder.Answer(StoreFailure(*parked->call.request, view.status()));
+      return;
+    }
+    stale_.fetch_add(1, std::memory_order_relaxed);
+    const auto age = std::chrono::duration_cast<std::chrono::seconds>(lane.Age());
+    parked->next(std::move(parked->call), {LatestView(lane.Last()), age.count()},
+                 std::move(parked->responder));
+  });
+}
+
+void Dispatcher::RunBlocking(Call call, Responder responder,
+                             std::function<void(Call, Responder)> work) {
+  struct Waiting {
+    Call call;
+    std::optional<Responder> responder;
+    std::function<void(Call, Responder)> work;
+  };
+  auto waiting =
+      std::make_shared<Waiting>(Waiting{std::move(call), std::move(responder), std::move(work)});
+  const bool queued = workers_.Run(
+      [waiting] { waiting->work(std::move(waiting->call), *std::move(waiting->responder)); });
+  if (!queued) {
+    waiting->responder->Answer(StoreFailure(
+        *waiting->call.request, absl::ResourceExhaustedError("the workers' queue is full")));
+  }
+}
+
+}  // namespace api

@@ -1,0 +1,118 @@
+// Dispatcher: what stands between the router and the plain functions that answer.
+//
+// A read declares nothing but its route: it parks on the main lane's next flight and then runs as
+// a function from (call, view) to response. A mutation prepares (all that can be judged without
+// the store), parks in the committer, and renders its answer when the outcome is known. No thread
+// waits for either.
+//
+// What the store does wrong is told here, in the manner of the route's family and without a word
+// of what the store said: see StoreFailure.
+
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string_view>
+#include <variant>
+
+#include "api/dispatch/caller.h"
+#include "api/dispatch/store.h"
+#include "api/dispatch/workers.h"
+#include "api/http/problem.h"
+#include "api/http/router.h"
+#include "engine/command.h"
+#include "engine/view.h"
+
+namespace api {
+
+// A request and who sent it.
+struct Call {
+  RequestPtr request;
+  Caller caller;
+};
+
+using LatestView = engine::FreshView<engine::Freshness::kLatest>;
+
+// What a handler knows beside the view: `view` is what the last flight brought, and when that
+// flight failed (control-plane routes only), how old it is.
+struct Seen {
+  LatestView view;
+  std::optional<std::int64_t> stale_seconds;
+};
+
+// One mutation. Prepared on the I/O thread; Decide and Render run on the committer's thread and
+// must not block.
+class Mutation {
+ public:
+  virtual ~Mutation() = default;
+  // As engine::Command::Decide: may be called again, everything kept is void then.
+  virtual engine::Proposal Decide(const engine::DecideContext& context) = 0;
+  // The answer. The outcome is kCommitted or kNothing.
+  virtual Response Render(const engine::CommandOutcome& outcome) = 0;
+};
+
+// A mutation that is ready to be judged, or the answer that it cannot be.
+using Prepared = std::variant<Response, std::unique_ptr<Mutation>>;
+
+// Who may call a route, and what becomes of its reads when the store is away.
+enum class Access {
+  kResources,  // Anyone; a known token names the actor. Store away: 503.
+  kAdmin,      // Operators. Store away: the last view, marked with X-Halo-Stale.
+};
+
+// Set up once before the transport starts; then thread-safe. Never blocks.
+class Dispatcher {
+ public:
+  // All arguments must outlive the dispatcher and every request.
+  Dispatcher(Router& router, Store& store, Workers& workers, const AdminTokens& tokens)
+      : router_(router), store_(store), workers_(workers), tokens_(tokens) {}
+
+  using ReadHandler = std::function<Response(const Call&, const LatestView&)>;
+  using PrepareHandler = std::function<Prepared(const Call&)>;
+  // For reads that need more than one view of the main lane.
+  using CallHandler = std::function<void(Call, Responder)>;
+
+  void Read(Access access, std::string_view pattern, ReadHandler handler);
+  void Mutate(Access access, Method method, std::string_view pattern, PrepareHandler prepare);
+  void Handle(Access access, Method method, std::string_view pattern, CallHandler handler);
+
+  // Parks the call on the lane's next flight, or goes on at once where the request says
+  // `freshness=cached`. `next` is not called when the flight failed and the route does not go
+  // stale: the caller has been answered then.
+  void Park(Access access, Lane& lane, Call call, Responder responder,
+            std::function<void(Call, Seen, Responder)> next);
+
+  // Hands work that blocks to the workers; 503 when they are full.
+  void RunBlocking(Call call, Responder responder, std::function<void(Call, Responder)> work);
+
+  // Answers of reads that were served stale.
+  std::uint64_t stale_answers() const { return stale_.load(std::memory_order_relaxed); }
+
+  Store& store() { return store_; }
+
+ private:
+  std::variant<Caller, Response> Admit(Access access, const Request& request) const;
+
+  Router& router_;
+  Store& store_;
+  Workers& workers_;
+  const AdminTokens& tokens_;
+  std::atomic<std::uint64_t> stale_{0};
+};
+
+// What a failure of the store looks like from outside: 503 SVC-001 or `{"error"}` with
+// Retry-After, 500 for a bug, 413 for a record over the journal's limits. `outcome` for mutations.
+Response StoreFailure(const Request& request, const absl::Status& why,
+                      std::optional<Outcome> outcome = std::nullopt);
+
+// Whether the path belongs to the family of problem documents.
+bool AnswersProblems(const Request& request);
+
+// `X-Halo-Tx`, for operators only.
+void AddTx(const Caller& caller, engine::Tx tx, Response& response);
+// `X-Halo-Stale`, where the view was not fresh.
+void AddStale(const Seen& seen, Response& response);
+
+}  // namespace api

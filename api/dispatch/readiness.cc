@@ -1,0 +1,74 @@
+#include "api/dispatch/readiness.h"
+
+#include "engine/base/guard.h"
+#include "engine/base/logging.h"
+
+namespace api {
+namespace {
+
+std::string Text(const absl::Status& status) {
+  return {status.message().data(), status.message().size()};
+}
+
+}  // namespace
+
+Readiness::Readiness(Store& store, ReadinessOptions options)
+    : store_(store),
+      options_(options),
+      prober_("ready-probe", options.ping_interval, [this] { Probe(); }) {}
+
+void Readiness::Probe() {
+  const absl::Status now =
+      store_.engine().CheckReady(engine::Deadline::After(options_.ping_timeout));
+  bool changed = false;
+  {
+    engine::MutexLock lock(mutex_);
+    changed = last_at_.has_value() && last_.ok() != now.ok();
+    last_ = now;
+    last_at_ = engine::SystemClock().SinceBoot();
+  }
+  if (changed && now.ok()) {
+    engine::Log(engine::Severity::kInfo, "store reachable again", {});
+  } else if (changed) {
+    engine::Log(engine::Severity::kWarning, "store not reachable", {{"error", Text(now)}});
+  }
+}
+
+Readiness::State Readiness::Get() const {
+  absl::Status store;
+  bool probed = false;
+  {
+    engine::MutexLock lock(mutex_);
+    if (draining_) {
+      return {"shutting_down", "the server is shutting down"};
+    }
+    if (!serving_) {
+      return {"not_ready", "the server is starting"};
+    }
+    store = last_;
+    probed = last_at_ && engine::SystemClock().SinceBoot() - *last_at_ < options_.max_age;
+  }
+  if (!GUARD("readiness.probed", probed)) {
+    return {"not_ready", "the store has not answered in time"};
+  }
+  if (!GUARD("readiness.store", store.ok())) {
+    return {"not_ready", "the store cannot be reached"};
+  }
+  if (const absl::Status streams = store_.StreamHealth();
+      !GUARD("readiness.streams", streams.ok())) {
+    return {"not_ready", Text(streams)};
+  }
+  return {"ok", ""};
+}
+
+void Readiness::SetServing() {
+  engine::MutexLock lock(mutex_);
+  serving_ = true;
+}
+
+void Readiness::SetDraining() {
+  engine::MutexLock lock(mutex_);
+  draining_ = true;
+}
+
+}  // namespace api

@@ -1,0 +1,58 @@
+// Readiness: whether this server should be given requests, and if not, why.
+//
+// A prober asks the store on a thread of its own, several times a second; `/readyz` answers from
+// its last result and never waits. So a lost store shows within the ping timeout, and a store that
+// came back shows without a restart.
+
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include <absl/status/status.h>
+
+#include "api/dispatch/store.h"
+#include "api/dispatch/ticker.h"
+#include "engine/base/mutex.h"
+
+namespace api {
+
+struct ReadinessOptions {
+  engine::Duration ping_timeout = std::chrono::seconds(2);
+  engine::Duration ping_interval = std::chrono::milliseconds(200);
+  // A result that is older counts for nothing: the prober is stuck.
+  engine::Duration max_age = std::chrono::milliseconds(2500);
+};
+
+// Thread-safe. Never blocks.
+class Readiness {
+ public:
+  Readiness(Store& store, ReadinessOptions options);
+
+  struct State {
+    // `ok`, `not_ready` or `shutting_down`.
+    std::string status;
+    std::string reason;  // Empty when ok.
+    bool ready() const { return status == "ok"; }
+  };
+  State Get() const;
+
+  // Not ready until this was called: all listeners are open.
+  void SetServing();
+  // From now on `shutting_down`.
+  void SetDraining();
+
+ private:
+  void Probe();
+
+  Store& store_;
+  const ReadinessOptions options_;
+  mutable engine::Mutex mutex_;
+  bool serving_ ABSL_GUARDED_BY(mutex_) = false;
+  bool draining_ ABSL_GUARDED_BY(mutex_) = false;
+  absl::Status last_ ABSL_GUARDED_BY(mutex_);
+  std::optional<engine::Duration> last_at_ ABSL_GUARDED_BY(mutex_);  // Since boot.
+  Ticker prober_;
+};
+
+}  // namespace api

@@ -1,0 +1,105 @@
+#include "api/dispatch/store.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include <absl/strings/str_format.h>
+
+#include "engine/base/logging.h"
+#include "engine/base/status_macros.h"
+#include "schemas/streams.h"
+
+namespace api {
+namespace {
+
+// Between two lines about a replay under way.
+constexpr engine::Duration kProgressInterval = std::chrono::seconds(2);
+
+engine::CoalescerOptions Flights(const StoreOptions& options) {
+  return {options.flight_timeout, options.max_queue, options.run};
+}
+
+std::string NameOf(const engine::Catalogue& catalogue, engine::StreamId stream) {
+  const auto spec = std::ranges::find(catalogue, stream, &engine::StreamSpec::id);
+  return spec == catalogue.end() ? absl::StrFormat("%d", engine::Raw(stream)) : spec->name;
+}
+
+absl::Status Replay(engine::Follower& follower, engine::Journal& journal, std::string_view what) {
+  const engine::Duration start = engine::SystemClock().SinceBoot();
+  engine::Duration told = start;
+  RETURN_IF_ERROR(follower.Replay(
+      journal, std::nullopt, engine::Deadline::Infinite(), [&told, what](std::uint64_t rows) {
+        const engine::Duration now = engine::SystemClock().SinceBoot();
+        if (now - told < kProgressInterval) {
+          return;
+        }
+        told = now;
+        engine::Log(engine::Severity::kInfo, "replaying", {{"lane", what}, {"rows", rows}});
+      }));
+  const engine::Duration took = engine::SystemClock().SinceBoot() - start;
+  engine::Log(engine::Severity::kInfo, "replayed",
+              {{"lane", what},
+               {"tx", engine::Raw(follower.view()->tx)},
+               {"seconds", std::chrono::duration<double>(took).count()}});
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+Lane::Lane(engine::Journal& journal, std::unique_ptr<engine::Follower> follower,
+           engine::CoalescerOptions options)
+    : follower_(std::move(follower)),
+      fresh_at_(engine::SystemClock().SinceBoot().count()),
+      coalescer_(journal, *follower_, std::move(options)) {}
+
+void Lane::Latest(engine::Coalescer::Reader reader) {
+  coalescer_.Join([this, reader = std::move(reader)](const absl::StatusOr<engine::ViewPtr>& view) {
+    if (view.ok()) {
+      fresh_at_.store(engine::SystemClock().SinceBoot().count(), std::memory_order_relaxed);
+    }
+    reader(view);
+  });
+}
+
+engine::Duration Lane::Age() const {
+  return engine::SystemClock().SinceBoot() -
+         engine::Duration(fresh_at_.load(std::memory_order_relaxed));
+}
+
+absl::StatusOr<std::unique_ptr<Store>> Store::Open(engine::Engine& engine, Projections main,
+                                                   Projections audit, StoreOptions options) {
+  auto main_follower = std::make_unique<engine::Follower>(std::move(main));
+  auto audit_follower = std::make_unique<engine::Follower>(std::move(audit));
+  RETURN_IF_ERROR(Replay(*main_follower, engine.journal(), "main"));
+  RETURN_IF_ERROR(Replay(*audit_follower, engine.journal(), "audit"));
+  return std::unique_ptr<Store>(
+      new Store(engine, std::move(main_follower), std::move(audit_follower), std::move(options)));
+}
+
+Store::Store(engine::Engine& engine, std::unique_ptr<engine::Follower> main,
+             std::unique_ptr<engine::Follower> audit, StoreOptions options)
+    : engine_(engine),
+      main_(engine.journal(), std::move(main), Flights(options)),
+      audit_(engine.journal(), std::move(audit), Flights(options)),
+      committer_(
+          engine.journal(), main_.follower(), &audit_.follower(),
+          {.max_queue = options.max_queue, .limits = {}, .audit_stream = schemas::kAuditStream}),
+      audit_ticker_("audit-verify", options.audit_interval,
+                    [this] { audit_.Latest([](const absl::StatusOr<engine::ViewPtr>&) {}); }) {}
+
+absl::Status Store::StreamHealth() const {
+  for (const Lane* lane : {&main_, &audit_}) {
+    for (const engine::StreamView& stream : lane->Last()->streams) {
+      if (!stream.health.ok()) {
+        return absl::DataLossError(
+            absl::StrFormat("stream %s is stopped: its history is damaged at position %d",
+                            NameOf(engine_.journal().catalogue(), stream.stream),
+                            engine::Raw(engine::Next(stream.position))));
+      }
+    }
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace api

@@ -1,0 +1,91 @@
+// Store: everything that stands between the routes and one engine.
+//
+// Two lanes, each a follower with its coalescer: the main one over all streams but the audit,
+// which requests wait for, and one over the audit alone, which nobody's request pays for. Plus
+// the committer, and a background catch-up that verifies new audit entries every second.
+
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include <absl/status/status.h>
+#include <absl/status/statusor.h>
+
+#include "api/dispatch/ticker.h"
+#include "engine/coalescer.h"
+#include "engine/committer.h"
+#include "engine/engine.h"
+#include "engine/follower.h"
+
+namespace api {
+
+using Projections = std::vector<std::unique_ptr<engine::Projection>>;
+
+// Thread-safe; never blocks.
+class Lane {
+ public:
+  Lane(engine::Journal& journal, std::unique_ptr<engine::Follower> follower,
+       engine::CoalescerOptions options);
+
+  // Calls `reader` once, after a flight that is sent after now; or with why there is none.
+  void Latest(engine::Coalescer::Reader reader);
+
+  // The last view; nobody is asked.
+  engine::ViewPtr Last() const { return follower_->view(); }
+  // How long ago a flight last landed well (or the replay ended).
+  engine::Duration Age() const;
+
+  engine::Follower& follower() { return *follower_; }
+  engine::Coalescer::Counters counters() const { return coalescer_.counters(); }
+
+ private:
+  std::unique_ptr<engine::Follower> follower_;
+  std::atomic<std::int64_t> fresh_at_;  // Nanoseconds since boot.
+  engine::Coalescer coalescer_;
+};
+
+struct StoreOptions {
+  // Where the readers of a flight run, all in one call: the event loop. Empty: on the flight's
+  // own thread.
+  std::function<void(std::function<void()>)> run;
+  engine::Duration flight_timeout = std::chrono::seconds(5);
+  engine::Duration audit_interval = std::chrono::seconds(1);
+  std::size_t max_queue = 4096;  // Readers, and writers, that wait at once.
+};
+
+class Store {
+ public:
+  // Replays the whole journal into both lanes (progress goes to the log) and starts the threads.
+  // Blocks until then. A damaged stream is no failure: it is stopped, see engine/follower.h.
+  //
+  // Fails as Journal::Scan does. `engine` must outlive the store.
+  static absl::StatusOr<std::unique_ptr<Store>> Open(engine::Engine& engine, Projections main,
+                                                     Projections audit, StoreOptions options);
+
+  engine::Engine& engine() { return engine_; }
+  engine::Journal& journal() { return engine_.journal(); }
+  Lane& main() { return main_; }
+  Lane& audit() { return audit_; }
+  engine::Committer& committer() { return committer_; }
+
+  // The first stream that is stopped because its history is damaged: kDataLoss with its name and
+  // the first position that is not believed. Ok when there is none.
+  absl::Status StreamHealth() const;
+
+ private:
+  Store(engine::Engine& engine, std::unique_ptr<engine::Follower> main,
+        std::unique_ptr<engine::Follower> audit, StoreOptions options);
+
+  engine::Engine& engine_;
+  Lane main_;
+  Lane audit_;
+  engine::Committer committer_;
+  Ticker audit_ticker_;
+};
+
+}  // namespace api

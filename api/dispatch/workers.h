@@ -1,0 +1,44 @@
+// Workers: a few threads for work that must block, such as reading old audit entries.
+//
+// The I/O thread never blocks, so a handler that has to ask the store for more than a flight
+// brings hands the rest of its work over here, with the responder in it.
+
+#pragma once
+
+#include <cstddef>
+#include <deque>
+#include <functional>
+#include <vector>
+
+#include "engine/base/mutex.h"
+#include "engine/base/thread.h"
+
+namespace api {
+
+// Thread-safe; Run never blocks.
+class Workers {
+ public:
+  // REQUIRES: threads > 0.
+  Workers(int threads, std::size_t max_queue);
+  // Finishes the tasks under way and drops those that wait: what they hold is destroyed, so a
+  // responder in one answers 500.
+  ~Workers();
+  Workers(const Workers&) = delete;
+  Workers& operator=(const Workers&) = delete;
+
+  // Queues the task. False when the queue is full or the workers are stopping; the task is
+  // dropped then.
+  bool Run(std::function<void()> task);
+
+ private:
+  void Work();
+
+  const std::size_t max_queue_;
+  engine::Mutex mutex_;
+  engine::CondVar arrived_;
+  std::deque<std::function<void()>> queue_ ABSL_GUARDED_BY(mutex_);
+  bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
+  std::vector<engine::Thread> threads_;
+};
+
+}  // namespace api
