@@ -1,0 +1,48 @@
+// The bodies of resource requests: what can be judged without the store.
+//
+// Pure functions; thread-safe, never block.
+
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+
+#include "api/http/problem.h"
+#include "projections/registry.h"
+#include "projections/resources/names.h"
+
+namespace api {
+
+struct CreateBody {
+  const projections::EntityDescriptor* kind = nullptr;
+  std::string name;
+  std::string spec;  // Canonical JSON.
+  projections::Labels labels;
+};
+
+// A create request for `kind`. Checked in this order: JSON, an object as spec if there is one,
+// kind, name, spec, labels, references, size.
+std::variant<Problem, CreateBody> ParseTypedCreate(std::string_view body,
+                                                   const projections::EntityDescriptor& kind);
+
+// A create request that names its kind. Checked in this order: JSON, spec, labels, that the kind
+// is known and not a child's, name, references, size.
+std::variant<Problem, CreateBody> ParseRootCreate(std::string_view body,
+                                                  const projections::Registry& registry);
+
+struct PatchBody {
+  std::optional<std::string> spec;  // Canonical JSON.
+  std::optional<projections::Labels> labels;
+};
+std::variant<Problem, PatchBody> ParsePatch(std::string_view body);
+
+// The reason of a force-delete.
+std::variant<Problem, std::string> ParseForceDelete(std::string_view body);
+
+// 422: a child cannot be made without its parent's path.
+Problem ChildNeedsParent(const projections::EntityDescriptor& kind,
+                         const projections::Registry& registry);
+
+}  // namespace api

@@ -1,0 +1,188 @@
+#include <algorithm>
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "api/resources/bodies.h"
+#include "api/resources/problems.h"
+#include "api/resources/routes.h"
+#include "engine/base/clock.h"
+#include "engine/base/random.h"
+#include "projections/resources/rules.h"
+
+namespace api {
+namespace {
+
+using Judge = std::function<projections::Judgement(const projections::RuleContext&)>;
+
+// A rule on its way through the committer.
+class ResourceMutation final : public Mutation {
+ public:
+  // `id` is the resource's; `status` of the answer when the rule does not refuse.
+  ResourceMutation(Call call, const projections::Registry& registry, std::string id, int status,
+                   Judge judge)
+      : call_(std::move(call)),
+        registry_(registry),
+        id_(std::move(id)),
+        status_(status),
+        judge_(std::move(judge)) {}
+
+  engine::Proposal Decide(const engine::DecideContext& context) override {
+    const auto image = engine::ImageIn<projections::ResourcesImage>(context.view);
+    stopped_ = image.status();
+    judgement_ = {};
+    if (!image.ok()) {
+      return {};
+    }
+    judgement_ = judge_({registry_, **image, context.now, context.footprint});
+    engine::Proposal proposal = std::move(judgement_.proposal);
+    if (proposal.audit) {
+      proposal.audit->ip = AddressOf(call_.request->remote_address());
+      proposal.audit->request_id = call_.request->id();
+    }
+    return proposal;
+  }
+
+  Response Render(const engine::CommandOutcome& outcome) override {
+    if (!stopped_.ok()) {
+      return StoreFailure(*call_.request, stopped_, Outcome::kNone);
+    }
+    if (judgement_.refusal) {
+      return ProblemResponse(*call_.request, ProblemOf(*judgement_.refusal));
+    }
+    Response response;
+    response.status = status_;
+    if (judgement_.document.empty()) {
+      response.content_type.clear();
+      return response;
+    }
+    response.body = std::move(judgement_.document);
+    if (const engine::Position position = PositionAfter(outcome);
+        position != engine::Position::kBeforeFirst) {
+      response.With("ETag", EntityTag(position));
+    }
+    return response;
+  }
+
+ private:
+  // Where the resource's record is now; kBeforeFirst when it is gone.
+  engine::Position PositionAfter(const engine::CommandOutcome& outcome) const {
+    const auto record = std::ranges::find(outcome.records, id_, &engine::Record::key);
+    if (record == outcome.records.end()) {
+      return judgement_.unchanged_position;
+    }
+    const bool is_gone = (record->flags & engine::kTombstone) != 0;
+    return is_gone ? engine::Position::kBeforeFirst : record->position;
+  }
+
+  const Call call_;
+  const projections::Registry& registry_;
+  const std::string id_;
+  const int status_;
+  const Judge judge_;
+  projections::Judgement judgement_;
+  absl::Status stopped_;
+};
+
+projections::Target TargetOf(const Request& request, RouteScope scope) {
+  return {.id = std::string(request.PathParameter("id")),
+          .kind = scope.kind == nullptr ? std::string() : scope.kind->kind,
+          .parent_id = std::string(request.PathParameter("parent_id"))};
+}
+
+Prepared PrepareCreate(const Call& call, const projections::Registry& registry, RouteScope scope) {
+  auto parsed = scope.kind == nullptr ? ParseRootCreate(call.request->body(), registry)
+                                      : ParseTypedCreate(call.request->body(), *scope.kind);
+  if (auto* problem = std::get_if<Problem>(&parsed)) {
+    return ProblemResponse(*call.request, *problem);
+  }
+  auto& body = std::get<CreateBody>(parsed);
+  if (!body.kind->is_root() && scope.parent == nullptr) {
+    return ProblemResponse(*call.request, ChildNeedsParent(*body.kind, registry));
+  }
+  projections::CreateRequest create;
+  create.id = engine::NewUuidV7(engine::SystemClock().Now(), engine::SystemRandom());
+  create.kind = body.kind->kind;
+  create.name = std::move(body.name);
+  create.parent_id = call.request->PathParameter("parent_id");
+  create.spec = std::move(body.spec);
+  create.labels = std::move(body.labels);
+  create.actor = call.caller.actor;
+  std::string id = create.id;
+  return std::make_unique<ResourceMutation>(
+      call, registry, std::move(id), 201,
+      [create = std::move(create)](const projections::RuleContext& context) {
+        return projections::JudgeCreate(create, context);
+      });
+}
+
+Prepared PreparePatch(const Call& call, const projections::Registry& registry, RouteScope scope) {
+  auto parsed = ParsePatch(call.request->body());
+  if (auto* problem = std::get_if<Problem>(&parsed)) {
+    return ProblemResponse(*call.request, *problem);
+  }
+  auto& body = std::get<PatchBody>(parsed);
+  projections::PatchRequest patch;
+  patch.target = TargetOf(*call.request, scope);
+  patch.if_match = IfMatch(*call.request);
+  patch.spec = std::move(body.spec);
+  patch.labels = std::move(body.labels);
+  patch.actor = call.caller.actor;
+  std::string id = patch.target.id;
+  return std::make_unique<ResourceMutation>(
+      call, registry, std::move(id), 200,
+      [patch = std::move(patch)](const projections::RuleContext& context) {
+        return projections::JudgePatch(patch, context);
+      });
+}
+
+Prepared PrepareDelete(const Call& call, const projections::Registry& registry, RouteScope scope) {
+  projections::DeleteRequest remove;
+  remove.target = TargetOf(*call.request, scope);
+  remove.if_match = IfMatch(*call.request);
+  remove.actor = call.caller.actor;
+  std::string id = remove.target.id;
+  return std::make_unique<ResourceMutation>(
+      call, registry, std::move(id), 202,
+      [remove = std::move(remove)](const projections::RuleContext& context) {
+        return projections::JudgeDelete(remove, context);
+      });
+}
+
+Prepared PrepareForceDelete(const Call& call, const projections::Registry& registry,
+                            RouteScope scope) {
+  auto reason = ParseForceDelete(call.request->body());
+  if (auto* problem = std::get_if<Problem>(&reason)) {
+    return ProblemResponse(*call.request, *problem);
+  }
+  projections::ForceDeleteRequest remove;
+  remove.target = TargetOf(*call.request, scope);
+  remove.if_match = IfMatch(*call.request);
+  remove.actor = call.caller.actor;
+  remove.reason = std::get<std::string>(std::move(reason));
+  std::string id = remove.target.id;
+  return std::make_unique<ResourceMutation>(
+      call, registry, std::move(id), 204,
+      [remove = std::move(remove)](const projections::RuleContext& context) {
+        return projections::JudgeForceDelete(remove, context);
+      });
+}
+
+}  // namespace
+
+void AddMutations(Dispatcher& dispatcher, const projections::Registry& registry, RouteScope scope) {
+  using Prepare = Prepared (*)(const Call&, const projections::Registry&, RouteScope);
+  const auto add = [&](Method method, const std::string& pattern, Prepare prepare) {
+    dispatcher.Mutate(
+        Access::kResources, method, pattern,
+        [&registry, scope, prepare](const Call& call) { return prepare(call, registry, scope); });
+  };
+  const std::string pattern = CollectionPattern(scope);
+  add(Method::kPost, pattern, PrepareCreate);
+  add(Method::kPatch, pattern + "/{id}", PreparePatch);
+  add(Method::kDelete, pattern + "/{id}", PrepareDelete);
+  add(Method::kPost, pattern + "/{id}/force-delete", PrepareForceDelete);
+}
+
+}  // namespace api

@@ -1,0 +1,120 @@
+#include <string>
+#include <utility>
+
+#include <absl/strings/str_format.h>
+
+#include "api/json/writer.h"
+#include "api/resources/list_params.h"
+#include "api/resources/problems.h"
+#include "api/resources/routes.h"
+#include "projections/resources/document.h"
+#include "projections/resources/image.h"
+#include "projections/resources/rules.h"
+
+namespace api {
+namespace {
+
+using projections::ResourcesImage;
+
+Response ShowOne(const Call& call, const LatestView& view, const projections::Registry& registry,
+                 RouteScope scope) {
+  const auto image = view.Get<ResourcesImage>();
+  if (!image.ok()) {
+    return StoreFailure(*call.request, image.status());
+  }
+  const projections::Target target{
+      .id = std::string(call.request->PathParameter("id")),
+      .kind = scope.kind == nullptr ? std::string() : scope.kind->kind,
+      .parent_id = std::string(call.request->PathParameter("parent_id"))};
+  const projections::FoundTarget found =
+      projections::FindTarget(target, registry, **image, nullptr);
+  if (found.refusal) {
+    return ProblemResponse(*call.request, ProblemOf(*found.refusal));
+  }
+  Response response;
+  projections::AppendResourceDocument(found.entry->table(), registry, response.body);
+  response.With("ETag", EntityTag(found.entry->position()));
+  return response;
+}
+
+// Whose resources a list shows, or why there is no such list.
+std::variant<Problem, projections::ListScope> ScopeOf(const Request& request,
+                                                      const ResourcesImage& image,
+                                                      const projections::Registry& registry,
+                                                      RouteScope scope) {
+  projections::ListScope list;
+  if (scope.kind != nullptr) {
+    list.kind = scope.kind->kind;
+  } else if (const auto kind = request.Query("kind"); kind && !kind->empty()) {
+    const projections::EntityDescriptor* known = registry.FindKind(*kind);
+    if (known == nullptr) {
+      return FieldProblem("kind", absl::StrFormat("unknown kind '%s'", *kind), "enum");
+    }
+    list.kind = known->kind;
+  }
+  if (scope.parent != nullptr) {
+    const projections::Target parent{.id = std::string(request.PathParameter("parent_id")),
+                                     .kind = scope.parent->kind,
+                                     .parent_id = {}};
+    const auto found = projections::FindTarget(parent, registry, image, nullptr);
+    if (found.refusal) {
+      return ProblemOf(*found.refusal);
+    }
+    list.owner_id = found.entry->id();
+  }
+  return list;
+}
+
+Response ShowPage(const projections::ListPage& page, const projections::ListOptions& options,
+                  const projections::Registry& registry) {
+  Response response;
+  JsonWriter json(response.body);
+  json.BeginObject();
+  json.Key("items").BeginArray();
+  std::string document;
+  for (const projections::ResourceEntry* entry : page.items) {
+    document.clear();
+    projections::AppendResourceDocument(entry->table(), registry, document);
+    json.Raw(document);
+  }
+  json.EndArray();
+  json.Key("page").Uint(options.page);
+  json.Key("size").Uint(page.items.size());
+  json.Key("total").Uint(page.total);
+  json.EndObject();
+  return response;
+}
+
+Response ShowList(const Call& call, const LatestView& view, const projections::Registry& registry,
+                  RouteScope scope) {
+  auto options = ParseListParams(*call.request);
+  if (auto* problem = std::get_if<Problem>(&options)) {
+    return ProblemResponse(*call.request, *problem);
+  }
+  const auto image = view.Get<ResourcesImage>();
+  if (!image.ok()) {
+    return StoreFailure(*call.request, image.status());
+  }
+  auto list = ScopeOf(*call.request, **image, registry, scope);
+  if (auto* problem = std::get_if<Problem>(&list)) {
+    return ProblemResponse(*call.request, *problem);
+  }
+  const auto& wanted = std::get<projections::ListOptions>(options);
+  return ShowPage((*image)->List(std::get<projections::ListScope>(list), wanted), wanted, registry);
+}
+
+}  // namespace
+
+void AddReads(Dispatcher& dispatcher, const projections::Registry& registry, RouteScope scope) {
+  const std::string pattern = CollectionPattern(scope);
+  dispatcher.Read(Access::kResources, pattern,
+                  [&registry, scope](const Call& call, const LatestView& view) {
+                    return ShowList(call, view, registry, scope);
+                  });
+  dispatcher.Read(Access::kResources, pattern + "/{id}",
+                  [&registry, scope](const Call& call, const LatestView& view) {
+                    return ShowOne(call, view, registry, scope);
+                  });
+}
+
+}  // namespace api
