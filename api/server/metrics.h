@@ -1,0 +1,55 @@
+// Metrics: what `/metrics` shows, in the text format of Prometheus 0.0.4.
+//
+// Requests of the resource API are counted as they are answered; everything else is read from its
+// owner when somebody asks.
+
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "api/http/request.h"
+
+namespace api {
+
+enum class MetricType { kCounter, kGauge };
+
+// One number, read from its owner. Samples of one name stand together.
+struct Sample {
+  std::string name;
+  std::string help;
+  MetricType type = MetricType::kCounter;
+  double value = 0;
+  std::vector<std::pair<std::string, std::string>> labels;
+};
+using Samples = std::vector<Sample>;
+
+// Thread-safe.
+class Metrics {
+ public:
+  Metrics();
+  ~Metrics();
+  Metrics(const Metrics&) = delete;
+  Metrics& operator=(const Metrics&) = delete;
+
+  // `source` adds to the samples of every answer; it must not block. REQUIRES: before the first
+  // Text.
+  void AddSource(std::function<void(Samples&)> source);
+
+  // Counts an answer: hyperfleet_api_requests_total and hyperfleet_api_request_duration_seconds,
+  // for routes of the resource API that matched. From one thread at a time. Never blocks for long.
+  void Observe(const Request& request, int status, double seconds);
+
+  std::string Text() const;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace api

@@ -1,0 +1,199 @@
+#include "api/server/server.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <absl/strings/str_format.h>
+
+#include "api/control/routes.h"
+#include "api/resources/routes.h"
+#include "api/server/access_log.h"
+#include "api/server/service_routes.h"
+#include "engine/base/status_macros.h"
+#include "projections/all.h"
+
+namespace api {
+namespace {
+
+TransportOptions SideTransport(const TransportOptions& main) {
+  TransportOptions side = main;
+  side.max_queue = 64;
+  side.max_connections = 256;
+  return side;
+}
+
+absl::StatusOr<std::string> ListenOn(Transport& transport, std::string_view address,
+                                     const Router& router) {
+  if (address.empty()) {
+    return std::string();
+  }
+  auto bound = transport.Listen(address, router);
+  if (!bound.ok()) {
+    return absl::Status(bound.status().code(),
+                        absl::StrFormat("cannot listen on %s: %s", address,
+                                        std::string(bound.status().message().data(),
+                                                    bound.status().message().size())));
+  }
+  return bound;
+}
+
+void AddLane(std::string_view lane, const engine::Coalescer::Counters& counters, Samples& samples) {
+  const auto add = [&](std::string_view name, std::string_view help, std::uint64_t value) {
+    samples.push_back({std::string(name),
+                       std::string(help),
+                       MetricType::kCounter,
+                       static_cast<double>(value),
+                       {{"lane", std::string(lane)}}});
+  };
+  add("halo_flights_total", "Catch-up queries sent.", counters.flights);
+  add("halo_flights_failed_total", "Catch-up queries that failed.", counters.failed);
+  add("halo_flight_readers_total", "Readers that a catch-up answered.", counters.readers);
+  add("halo_flight_rows_total", "Rows that catch-ups fetched.", counters.rows);
+}
+
+void AddCommitter(const engine::Committer::Counters& counters, Samples& samples) {
+  const auto add = [&](std::string_view name, std::string_view help, std::uint64_t value) {
+    samples.push_back({std::string(name),
+                       std::string(help),
+                       MetricType::kCounter,
+                       static_cast<double>(value),
+                       {}});
+  };
+  add("halo_commit_batches_total", "Transactions that committed.", counters.batches);
+  add("halo_commit_commands_total", "Mutations judged.", counters.commands);
+  add("halo_commit_records_total", "Records committed, audit entries included.", counters.records);
+  add("halo_commit_deferred_total", "Mutations moved to a later batch.", counters.deferred);
+  add("halo_commit_failed_total", "Transactions that failed.", counters.failed);
+  add("halo_commit_unknown_total", "Transactions whose outcome had to be settled.",
+      counters.unknown);
+}
+
+void AddTransport(const TransportStats& stats, Samples& samples) {
+  const auto add = [&](std::string_view name, std::string_view help, MetricType type,
+                       std::uint64_t value) {
+    samples.push_back({std::string(name), std::string(help), type, static_cast<double>(value), {}});
+  };
+  add("halo_http_connections", "Open connections.", MetricType::kGauge, stats.connections);
+  add("halo_http_parked", "Requests that wait for their answer.", MetricType::kGauge, stats.parked);
+  add("halo_http_connections_total", "Connections accepted.", MetricType::kCounter, stats.accepted);
+  add("halo_http_turned_away_total", "Connections closed because there were too many.",
+      MetricType::kCounter, stats.turned_away);
+  add("halo_http_requests_total", "Requests answered.", MetricType::kCounter, stats.requests);
+  add("halo_http_refused_total", "Requests refused because too many were parked.",
+      MetricType::kCounter, stats.refused);
+}
+
+void AddPositions(const engine::Catalogue& catalogue, const engine::View& view, Samples& samples) {
+  for (const engine::StreamView& stream : view.streams) {
+    const auto spec = std::ranges::find(catalogue, stream.stream, &engine::StreamSpec::id);
+    samples.push_back({"halo_journal_position",
+                       "The newest record of the stream that this replica has folded.",
+                       MetricType::kGauge,
+                       static_cast<double>(engine::Raw(stream.position)),
+                       {{"stream", spec == catalogue.end() ? "" : spec->name}}});
+  }
+}
+
+}  // namespace
+
+Server::Server(ServerOptions options)
+    : options_(std::move(options)),
+      transport_(options_.transport),
+      side_transport_(SideTransport(options_.transport)) {}
+
+Server::~Server() {
+  transport_.Stop();
+  side_transport_.Stop();
+}
+
+absl::StatusOr<std::unique_ptr<Server>> Server::Start(engine::Engine& engine,
+                                                      ServerOptions options) {
+  std::unique_ptr<Server> server(new Server(std::move(options)));
+  RETURN_IF_ERROR(server->Listen());
+  RETURN_IF_ERROR(server->Open(engine));
+  return server;
+}
+
+absl::Status Server::Listen() {
+  ASSIGN_OR_RETURN(address_, ListenOn(transport_, options_.listen, router_));
+  ASSIGN_OR_RETURN(metrics_address_,
+                   ListenOn(side_transport_, options_.metrics_listen, metrics_router_));
+  ASSIGN_OR_RETURN(health_address_,
+                   ListenOn(side_transport_, options_.health_listen, health_router_));
+  return absl::OkStatus();
+}
+
+absl::Status Server::Open(engine::Engine& engine) {
+  StoreOptions store;
+  store.max_queue = options_.transport.max_queue;
+  store.run = [this](std::function<void()> task) { transport_.Post(std::move(task)); };
+  ASSIGN_OR_RETURN(store_, Store::Open(engine, projections::MainProjections(),
+                                       projections::AuditProjections(), std::move(store)));
+  workers_ = std::make_unique<Workers>(options_.workers, options_.transport.max_queue);
+  dispatcher_ = std::make_unique<Dispatcher>(router_, *store_, *workers_, options_.admin_tokens);
+  readiness_ = std::make_unique<Readiness>(*store_, options_.readiness);
+  AddMetricSources();
+  AddRoutes();
+  readiness_->SetServing();
+  side_transport_.Start();
+  transport_.Start();
+  return absl::OkStatus();
+}
+
+void Server::AddRoutes() {
+  router_.AddFamily(HyperfleetFamily());
+  router_.AddFamily(ControlFamily());
+  router_.SetObserver([this](const Request& request, int status, double seconds) {
+    metrics_.Observe(request, status, seconds);
+    LogAnswer(request, status, seconds);
+  });
+  AddHealthRoutes(router_, *readiness_);
+  AddMetricsRoute(router_, metrics_);
+  AddApiRoute(router_);
+  AddControlRoutes(*dispatcher_);
+  AddResourceRoutes(*dispatcher_, options_.registry);
+  for (Router* side : {&metrics_router_, &health_router_}) {
+    side->SetObserver(LogAnswer);
+    AddHealthRoutes(*side, *readiness_);
+  }
+  AddMetricsRoute(metrics_router_, metrics_);
+}
+
+void Server::AddMetricSources() {
+  metrics_.AddSource([this](Samples& samples) {
+    const auto first = static_cast<std::ptrdiff_t>(samples.size());
+    AddLane("main", store_->main().counters(), samples);
+    AddLane("audit", store_->audit().counters(), samples);
+    AddCommitter(store_->committer().counters(), samples);
+    AddTransport(transport_.stats(), samples);
+    AddPositions(store_->journal().catalogue(), *store_->main().Last(), samples);
+    AddPositions(store_->journal().catalogue(), *store_->audit().Last(), samples);
+    samples.push_back({"halo_stale_answers_total",
+                       "Reads answered from an old view because the store was away.",
+                       MetricType::kCounter,
+                       static_cast<double>(dispatcher_->stale_answers()),
+                       {}});
+    // Samples of one name have to stand together.
+    std::ranges::stable_sort(samples.begin() + first, samples.end(), {}, &Sample::name);
+  });
+  if (options_.backend_metrics) {
+    metrics_.AddSource(options_.backend_metrics);
+  }
+}
+
+bool Server::Drain(engine::Deadline deadline) {
+  readiness_->SetDraining();
+  engine::Mutex mutex;
+  engine::CondVar never;
+  {
+    const auto grace = engine::Deadline::After(options_.drain_grace).EarlierOf(deadline);
+    engine::MutexLock lock(mutex);
+    while (never.WaitUntil(mutex, grace)) {
+    }
+  }
+  const bool whole = transport_.Drain(deadline);
+  side_transport_.Drain(engine::Deadline::After(std::chrono::seconds(2)).EarlierOf(deadline));
+  return whole;
+}
+
+}  // namespace api

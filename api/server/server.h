@@ -1,0 +1,107 @@
+// Server: one API server over one engine, from the listeners to the committer.
+//
+//   ASSIGN_OR_RETURN(auto server, api::Server::Start(*engine, {.listen = "127.0.0.1:0"}));
+//   server->address();                            // "127.0.0.1:40213"
+//   server->router().Dispatch(request, responder);  // without a socket
+//   server->Drain(engine::Deadline::After(20s));
+//
+// Which backend the engine is, is none of its business; main files and tests open one.
+
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include <absl/status/statusor.h>
+
+#include "api/dispatch/caller.h"
+#include "api/dispatch/dispatcher.h"
+#include "api/dispatch/readiness.h"
+#include "api/dispatch/store.h"
+#include "api/dispatch/workers.h"
+#include "api/http/router.h"
+#include "api/http/transport.h"
+#include "api/server/metrics.h"
+#include "engine/engine.h"
+#include "projections/registry.h"
+
+namespace api {
+
+struct ServerOptions {
+  // HOST:PORT; empty: no listener. Port 0 picks one.
+  std::string listen = {};
+  // Further listeners, served by a thread of their own also while the main one drains.
+  std::string metrics_listen = {};
+  std::string health_listen = {};
+  TransportOptions transport = {};
+  ReadinessOptions readiness = {};
+  int workers = 4;
+  AdminTokens admin_tokens = {};
+  projections::Registry registry = projections::Registry::Stock();
+  // What the backend adds to /metrics. Must not block.
+  std::function<void(Samples&)> backend_metrics = {};
+  // How long the main listener still takes requests after readiness went away.
+  engine::Duration drain_grace = std::chrono::milliseconds(250);
+};
+
+// Thread-safe but for Drain and destruction.
+class Server {
+ public:
+  // Opens the listeners, replays the journal, and starts to serve. Blocks until then; requests
+  // that come earlier wait in the kernel.
+  //
+  // Fails with kInvalidArgument or kUnavailable for a listener (the message names it), and as
+  // Store::Open does. `engine` must outlive the server.
+  static absl::StatusOr<std::unique_ptr<Server>> Start(engine::Engine& engine,
+                                                       ServerOptions options);
+  // Cuts off what is in flight; see Drain.
+  ~Server();
+  Server(const Server&) = delete;
+  Server& operator=(const Server&) = delete;
+
+  // With the real port; empty without a listener.
+  const std::string& address() const { return address_; }
+  const std::string& metrics_address() const { return metrics_address_; }
+  const std::string& health_address() const { return health_address_; }
+
+  // For requests that do not come over a socket.
+  const Router& router() const { return router_; }
+  Store& store() { return *store_; }
+  Readiness& readiness() { return *readiness_; }
+
+  // /readyz says `shutting_down` first; then no new connections, what is in flight is answered.
+  // True: nothing was cut off. Blocks until done or `deadline`.
+  bool Drain(engine::Deadline deadline);
+
+ private:
+  explicit Server(ServerOptions options);
+
+  absl::Status Listen();
+  absl::Status Open(engine::Engine& engine);
+  void AddRoutes();
+  void AddMetricSources();
+
+  ServerOptions options_;
+  Metrics metrics_;
+  Router router_;
+  Router metrics_router_;
+  Router health_router_;
+  Transport transport_;
+  Transport side_transport_;
+  std::string address_;
+  std::string metrics_address_;
+  std::string health_address_;
+  // Destroyed in the reverse order, after both transports stopped: what runs on the I/O threads
+  // uses all of these, the workers' tasks use the store.
+  std::unique_ptr<Store> store_;
+  std::unique_ptr<Workers> workers_;
+  std::unique_ptr<Dispatcher> dispatcher_;
+  std::unique_ptr<Readiness> readiness_;
+};
+
+}  // namespace api

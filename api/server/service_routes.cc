@@ -1,0 +1,71 @@
+#include "api/server/service_routes.h"
+
+#include <string>
+#include <utility>
+
+#include "api/json/writer.h"
+#include "api/server/version.h"
+
+namespace api {
+namespace {
+
+Response StatusResponse(int status, std::string_view word, std::string_view reason) {
+  Response response;
+  response.status = status;
+  response.With("Cache-Control", "no-store");
+  JsonWriter json(response.body);
+  json.BeginObject();
+  json.Key("status").String(word);
+  if (!reason.empty()) {
+    json.Key("reason").String(reason);
+  }
+  json.EndObject();
+  return response;
+}
+
+}  // namespace
+
+void AddHealthRoutes(Router& router, const Readiness& readiness) {
+  const RouteOptions always{.never_refused = true};
+  router.Handle(
+      Method::kGet, "/healthz",
+      [](const RequestPtr&, Responder responder) {
+        responder.Answer(StatusResponse(200, "ok", ""));
+      },
+      always);
+  router.Handle(
+      Method::kGet, "/readyz",
+      [&readiness](const RequestPtr&, Responder responder) {
+        const Readiness::State state = readiness.Get();
+        responder.Answer(StatusResponse(state.ready() ? 200 : 503, state.status, state.reason));
+      },
+      always);
+}
+
+void AddMetricsRoute(Router& router, const Metrics& metrics) {
+  router.Handle(Method::kGet, "/metrics",
+                [&metrics](const RequestPtr&, Responder responder) {
+                  Response response = TextResponse(200, metrics.Text());
+                  response.content_type = "text/plain; version=0.0.4; charset=utf-8";
+                  responder.Answer(std::move(response));
+                },
+                {.never_refused = true});
+}
+
+void AddApiRoute(Router& router) {
+  router.Handle(Method::kGet, "/api/hyperfleet",
+                [](const RequestPtr& request, Responder responder) {
+                  Response response;
+                  JsonWriter json(response.body);
+                  json.BeginObject();
+                  json.Key("id").String("hyperfleet");
+                  json.Key("kind").String("API");
+                  json.Key("href").String(request->path());
+                  json.Key("version").String(kVersion);
+                  json.Key("build_time").String(kBuildTime);
+                  json.EndObject();
+                  responder.Answer(std::move(response));
+                });
+}
+
+}  // namespace api

@@ -1,0 +1,24 @@
+// The routes that need no credentials: health, metrics and what the API is.
+
+#pragma once
+
+#include "api/dispatch/readiness.h"
+#include "api/http/router.h"
+#include "api/server/metrics.h"
+
+namespace api {
+
+// All arguments must outlive the router's use. These routes are served however many requests are
+// parked, and never wait for the store.
+
+// GET /healthz: 200 `{"status":"ok"}`, always. GET /readyz: 200 `{"status":"ok"}`, or 503 with
+// `not_ready` or `shutting_down` and a reason.
+void AddHealthRoutes(Router& router, const Readiness& readiness);
+
+// GET /metrics.
+void AddMetricsRoute(Router& router, const Metrics& metrics);
+
+// GET /api/hyperfleet: `{id, kind, href, version, build_time}`.
+void AddApiRoute(Router& router);
+
+}  // namespace api
