@@ -1,0 +1,194 @@
+#include "api/main/serve_config.h"
+
+#include <utility>
+
+#include <absl/strings/str_format.h>
+
+#include "api/main/database_url.h"
+#include "api/main/values.h"
+#include "engine/base/guard.h"
+#include "engine/base/status_macros.h"
+
+namespace api {
+namespace {
+
+constexpr std::int64_t kMaxCount = 1'000'000;
+
+// The host of HOST:PORT.
+std::string_view HostOf(std::string_view address) {
+  const std::size_t colon = address.rfind(':');
+  std::string_view host = address.substr(0, colon);
+  if (host.starts_with('[') && host.ends_with(']')) {
+    host = host.substr(1, host.size() - 2);
+  }
+  return host;
+}
+
+bool IsLoopback(std::string_view address) {
+  const std::string_view host = HostOf(address);
+  return host == "localhost" || host == "::1" || host.starts_with("127.");
+}
+
+// A listener from its host and port in the file; empty when neither is there.
+absl::Status ReadListener(const Settings& settings, std::string_view section,
+                          std::string_view default_host, std::int64_t default_port,
+                          std::string& address) {
+  const std::string host_key = std::string(section) + ".host";
+  const std::string port_key = std::string(section) + ".port";
+  if (!settings.Find(host_key) && !settings.Find(port_key)) {
+    return absl::OkStatus();
+  }
+  std::string host(default_host);
+  std::int64_t port = default_port;
+  RETURN_IF_ERROR(ReadText(settings, host_key, host));
+  RETURN_IF_ERROR(ReadInt(settings, port_key, 0, 65535, port));
+  const bool is_v6 = host.find(':') != std::string::npos && !host.starts_with('[');
+  address = absl::StrFormat(is_v6 ? "[%s]:%d" : "%s:%d", host, port);
+  return absl::OkStatus();
+}
+
+absl::Status ReadListeners(const Settings& settings, ServerOptions& server) {
+  server.listen = "127.0.0.1:8080";
+  RETURN_IF_ERROR(ReadListener(settings, "server", "127.0.0.1", 8080, server.listen));
+  RETURN_IF_ERROR(ReadText(settings, "listen", server.listen));
+  RETURN_IF_ERROR(ReadListener(settings, "metrics", "localhost", 9090, server.metrics_listen));
+  RETURN_IF_ERROR(ReadText(settings, "metrics-listen", server.metrics_listen));
+  RETURN_IF_ERROR(ReadListener(settings, "health", "localhost", 8080, server.health_listen));
+  return ReadText(settings, "health-listen", server.health_listen);
+}
+
+absl::Status ReadLimits(const Settings& settings, ServeConfig& config) {
+  ServerOptions& server = config.server;
+  std::int64_t workers = server.workers;
+  auto max_queue = static_cast<std::int64_t>(server.transport.max_queue);
+  auto max_body = static_cast<std::int64_t>(server.transport.max_body);
+  RETURN_IF_ERROR(ReadInt(settings, "workers", 1, 256, workers));
+  RETURN_IF_ERROR(ReadInt(settings, "max-queue", 1, kMaxCount, max_queue));
+  RETURN_IF_ERROR(ReadInt(settings, "max-body", 1, std::int64_t{1} << 30, max_body));
+  server.workers = static_cast<int>(workers);
+  server.transport.max_queue = static_cast<std::size_t>(max_queue);
+  server.transport.max_body = static_cast<std::size_t>(max_body);
+  TransportOptions& transport = server.transport;
+  RETURN_IF_ERROR(ReadDuration(settings, "server.timeouts.read", transport.read_timeout));
+  RETURN_IF_ERROR(ReadDuration(settings, "server.timeouts.write", transport.write_timeout));
+  RETURN_IF_ERROR(ReadDuration(settings, "database-request-timeout", transport.request_timeout));
+  RETURN_IF_ERROR(ReadDuration(settings, "health-db-ping-timeout", server.readiness.ping_timeout));
+  server.readiness.max_age = server.readiness.ping_timeout + std::chrono::milliseconds(500);
+  return ReadDuration(settings, "health.shutdown_timeout", config.shutdown_timeout);
+}
+
+// Who may use the resource routes. Without tokens to check there are two honest ways: nobody but
+// this machine, or everybody because somebody said so.
+absl::Status CheckAuthentication(const Settings& settings, ServeConfig& config) {
+  bool enabled = settings.has_file();
+  const bool said = settings.Find("server.jwt.enabled").has_value();
+  RETURN_IF_ERROR(ReadBool(settings, "server.jwt.enabled", enabled));
+  if (!GUARD("serve.jwt", !enabled)) {
+    return absl::FailedPreconditionError(
+        said ? "server.jwt.enabled: this version cannot check tokens; set it to false"
+             : "server.jwt is not configured, so tokens would have to be checked, and no issuer "
+               "is known: set server.jwt.enabled to false");
+  }
+  if (said) {
+    return absl::OkStatus();
+  }
+  if (!GUARD("serve.loopback", IsLoopback(config.server.listen))) {
+    return absl::FailedPreconditionError(absl::StrFormat(
+        "listening on %s without authentication has to be asked for: set server.jwt.enabled to "
+        "false",
+        config.server.listen));
+  }
+  config.warning =
+      "resource routes are open to everybody on this machine: no authentication is configured";
+  return absl::OkStatus();
+}
+
+absl::Status ReadAdminTokens(const Settings& settings, ServerOptions& server) {
+  const auto path = settings.Find("admin-token-file");
+  if (!path) {
+    return absl::OkStatus();
+  }
+  ASSIGN_OR_RETURN(const std::string text, ReadFile(path->text));
+  auto tokens = AdminTokens::Parse(text);
+  if (!tokens.ok()) {
+    return absl::FailedPreconditionError(absl::StrFormat(
+        "%s: %s", path->text,
+        std::string(tokens.status().message().data(), tokens.status().message().size())));
+  }
+  server.admin_tokens = *std::move(tokens);
+  return absl::OkStatus();
+}
+
+absl::Status ReadRegistry(const Settings& settings, ServerOptions& server) {
+  if (!settings.has_file() || !settings.file()->entities) {
+    return absl::OkStatus();
+  }
+  auto registry = projections::Registry::Create(*settings.file()->entities);
+  if (!registry.ok()) {
+    return absl::FailedPreconditionError(absl::StrFormat(
+        "entities: %s",
+        std::string(registry.status().message().data(), registry.status().message().size())));
+  }
+  server.registry = *std::move(registry);
+  return absl::OkStatus();
+}
+
+absl::Status ReadBackend(const Settings& settings, ServeConfig& config) {
+  bool memory = false;
+  RETURN_IF_ERROR(ReadBool(settings, "memory", memory));
+  const bool data_dir = settings.Find("data-dir").has_value();
+  ASSIGN_OR_RETURN(const bool postgres, HasDatabase(settings));
+  if (int{memory} + int{data_dir} + int{postgres} > 1) {
+    return absl::InvalidArgumentError(
+        "only one of --memory, --data-dir and a database can keep the data");
+  }
+  RETURN_IF_ERROR(ReadText(settings, "data-dir", config.data_dir));
+  RETURN_IF_ERROR(ReadBool(settings, "auto-migrate", config.auto_migrate));
+  if (!postgres) {
+    config.backend = memory ? Backend::kMemory : Backend::kFile;
+    return absl::OkStatus();
+  }
+  config.backend = Backend::kPostgres;
+  ASSIGN_OR_RETURN(config.database, ReadDatabase(settings));
+  ASSIGN_OR_RETURN(config.direct_database, ReadDirectDatabase(settings));
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<LogConfig> ReadLogConfig(const Settings& settings) {
+  LogConfig log;
+  std::size_t level = 1;
+  std::size_t output = 0;
+  std::size_t format = 0;
+  RETURN_IF_ERROR(ReadChoice(settings, "log-level", {"debug", "info", "warn", "error"}, level));
+  RETURN_IF_ERROR(ReadChoice(settings, "logging.output", {"stderr", "stdout"}, output));
+  RETURN_IF_ERROR(ReadChoice(settings, "logging.format", {"json"}, format));
+  log.level = static_cast<engine::Severity>(level);
+  log.output = output == 0 ? LogOutput::kStandardError : LogOutput::kStandardOutput;
+  return log;
+}
+
+absl::StatusOr<ServeConfig> ReadServeConfig(const Settings& settings) {
+  ServeConfig config;
+  RETURN_IF_ERROR(ReadListeners(settings, config.server));
+  RETURN_IF_ERROR(ReadLimits(settings, config));
+  RETURN_IF_ERROR(CheckAuthentication(settings, config));
+  RETURN_IF_ERROR(ReadAdminTokens(settings, config.server));
+  RETURN_IF_ERROR(ReadRegistry(settings, config.server));
+  RETURN_IF_ERROR(ReadBackend(settings, config));
+  return config;
+}
+
+absl::StatusOr<MigrateConfig> ReadMigrateConfig(const Settings& settings) {
+  MigrateConfig config;
+  ASSIGN_OR_RETURN(const bool postgres, HasDatabase(settings));
+  if (!postgres) {
+    return absl::InvalidArgumentError("migrate needs a database: give --database-url-file");
+  }
+  ASSIGN_OR_RETURN(config.database, ReadDirectDatabase(settings));
+  RETURN_IF_ERROR(ReadText(settings, "grant-to", config.grant_to));
+  return config;
+}
+
+}  // namespace api

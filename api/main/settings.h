@@ -1,0 +1,88 @@
+// Settings: what the server can be told, and where from.
+//
+// flag > environment HALO_<FLAG> > environment HYPERFLEET_<KEY> > configuration file > default.
+// One table (settings.cc) has all of them; what the texts mean is judged in serve_config.h.
+
+#pragma once
+
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <absl/status/statusor.h>
+
+#include "projections/registry.h"
+
+namespace api {
+
+// Commands that a flag belongs to.
+enum CommandBit : unsigned { kServeCommand = 1, kMigrateCommand = 2 };
+
+enum class Effect {
+  kWorks,
+  kNone,       // Accepted for files written for other servers; a warning says it does nothing.
+  kMustBeOff,  // Promises something that this server cannot do: anything but `false` is refused.
+};
+
+struct Setting {
+  std::string_view flag;   // `listen`; empty: not on the command line.
+  std::string_view alias;  // Another spelling of the flag; can be empty.
+  std::string_view key;    // `server.timeouts.read`; empty: not in the file.
+  std::string_view value;  // `HOST:PORT`; empty: a switch.
+  std::string_view help;
+  unsigned commands = 0;
+  Effect effect = Effect::kWorks;
+};
+
+// Every setting, in the order of `--help`.
+std::span<const Setting> AllSettings();
+
+// What a configuration file says.
+struct ConfigFile {
+  std::map<std::string, std::string, std::less<>> values;  // By key.
+  std::optional<std::vector<projections::EntityDescriptor>> entities;
+};
+
+// Reads YAML text. Fails with kInvalidArgument, naming the line: not YAML, a key that is unknown
+// or there twice, a value of the wrong kind.
+absl::StatusOr<ConfigFile> ParseConfigFile(const std::string& text);
+
+// The whole file. Fails with kNotFound and the reason when it cannot be read.
+absl::StatusOr<std::string> ReadFile(const std::string& path);
+
+using Environment = std::map<std::string, std::string, std::less<>>;
+
+class Settings {
+ public:
+  struct Value {
+    std::string text;
+    std::string source;  // `--listen`, `HALO_LISTEN`, `server.port in FILE`: for messages.
+    bool from_flag = false;
+  };
+
+  // `flags` by the flag's name. The configuration file is read here, if one is named; then its
+  // settings of Effect::kMustBeOff are refused and those of kNone are listed in `without_effect`.
+  static absl::StatusOr<Settings> Load(std::map<std::string, std::string, std::less<>> flags,
+                                       Environment environment);
+
+  // By flag, or by key where there is no flag. Empty: nobody said anything.
+  std::optional<Value> Find(std::string_view flag_or_key) const;
+
+  bool has_file() const { return file_.has_value(); }
+  const std::optional<ConfigFile>& file() const { return file_; }
+  const std::vector<std::string>& without_effect() const { return without_effect_; }
+
+ private:
+  std::optional<Value> Find(const Setting& setting) const;
+
+  std::map<std::string, std::string, std::less<>> flags_;
+  Environment environment_;
+  std::optional<ConfigFile> file_;
+  std::string path_;
+  std::vector<std::string> without_effect_;
+};
+
+}  // namespace api

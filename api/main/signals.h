@@ -1,0 +1,37 @@
+// Signals: SIGTERM and SIGINT as something to wait for.
+
+#pragma once
+
+#include <atomic>
+
+#include "engine/base/mutex.h"
+#include "engine/base/thread.h"
+
+namespace api {
+
+// Make it first, before any other thread, so that all of them leave the signals to this one.
+//
+// Until Wait is called, and after it returned, a signal ends the process at once with exit code
+// 128 + its number: at start there is nothing to finish, and whoever signals twice means it.
+class Signals {
+ public:
+  Signals();
+  ~Signals();
+  Signals(const Signals&) = delete;
+  Signals& operator=(const Signals&) = delete;
+
+  // Blocks until the first signal and returns its number.
+  int Wait();
+
+ private:
+  void Listen();
+
+  std::atomic<bool> ending_{false};
+  engine::Mutex mutex_;
+  engine::CondVar came_;
+  bool waiting_ ABSL_GUARDED_BY(mutex_) = false;
+  int signal_ ABSL_GUARDED_BY(mutex_) = 0;
+  engine::Thread thread_;
+};
+
+}  // namespace api
