@@ -99,6 +99,9 @@ class KillMutation final : public Mutation {
     }
     engine::Proposal proposal = projections::ProposeKill(request_, **list, context.footprint);
     if (proposal.audit) {
+      // The list knows toggles by their prefix, the audit by a verb of their own.
+      proposal.audit->action = std::string(target_.noun) + (request_.killed ? ".kill" : ".unkill");
+      proposal.audit->target = request_.name.substr(target_.prefix.size());
       proposal.audit->ip = AddressOf(call_.request->remote_address());
       proposal.audit->request_id = call_.request->id();
     }

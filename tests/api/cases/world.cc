@@ -1,0 +1,138 @@
+#include "tests/api/cases/world.h"
+
+#include <atomic>
+
+#include "api/json/canonical.h"
+
+namespace cases {
+namespace {
+
+// One world a factory, for the life of the program.
+std::map<std::string, std::unique_ptr<World>>& Worlds() {
+  static std::map<std::string, std::unique_ptr<World>> worlds;
+  return worlds;
+}
+
+// Ends servers before the program does, so that their last words are read.
+class WorldsEnd final : public testing::Environment {
+ public:
+  void TearDown() override { Worlds().clear(); }
+};
+[[maybe_unused]] const testing::Environment* const kEnd =
+    testing::AddGlobalTestEnvironment(new WorldsEnd);
+
+}  // namespace
+
+api::JsonValue Answer::Json() const {
+  const api::JsonParse parsed = api::ParseJson(body);
+  return parsed.ok() ? *parsed.value : api::JsonValue();
+}
+
+std::string Answer::Header(const std::string& name) const {
+  const auto found = headers.find(name);
+  return found == headers.end() ? "" : found->second;
+}
+
+std::string TokenFile() {
+  return "# operators\n" + std::string(kAdminName) + ":" + std::string(kAdminToken) + "\n" +
+         std::string(kOddName) + ":" + std::string(kOddToken) + "\n";
+}
+
+void ApiCase::SetUp() {
+  std::unique_ptr<World>& world = Worlds()[GetParam().name];
+  if (world == nullptr) {
+    world = GetParam().make();
+  }
+  ASSERT_NE(world, nullptr);
+  world_ = world.get();
+}
+
+Answer ApiCase::AsAdmin(const std::string& method, const std::string& target,
+                        const std::string& body, int server) {
+  return world_->Call(server, method, target, body,
+                      {{"Authorization", "Bearer " + std::string(kAdminToken)}});
+}
+
+std::string ApiCase::FreshName(const std::string& prefix) {
+  static std::atomic<int> next{0};
+  return prefix + std::to_string(next++);
+}
+
+api::JsonValue ApiCase::Make(const std::string& path, const std::string& kind,
+                             const std::string& name, const std::string& spec) {
+  const Answer made =
+      Call("POST", kBase + path,
+           "{\"kind\":\"" + kind + "\",\"name\":\"" + name + "\",\"spec\":" + spec + "}");
+  EXPECT_EQ(made.status, 201) << made.body;
+  return made.Json();
+}
+
+api::JsonValue ApiCase::MakeCluster(const std::string& name, const std::string& spec) {
+  return Make("/clusters", "Cluster", name, spec);
+}
+
+api::JsonValue ApiCase::MakeNodePool(const std::string& cluster_id, const std::string& name) {
+  return Make("/clusters/" + cluster_id + "/nodepools", "NodePool", name, "{}");
+}
+
+api::JsonValue ApiCase::MakeChannel(const std::string& name) {
+  return Make("/channels", "Channel", name, "{}");
+}
+
+api::JsonValue ApiCase::MakeVersion(const std::string& channel_id, const std::string& name) {
+  return Make("/channels/" + channel_id + "/versions", "Version", name, "{}");
+}
+
+std::uint64_t ApiCase::Tx() {
+  const Answer answer = AsAdmin("GET", "/api/v1/killswitch");
+  EXPECT_EQ(answer.status, 200) << answer.body;
+  return std::stoull(answer.Header("x-halo-tx"));
+}
+
+const api::JsonValue& Member(const api::JsonValue& value, std::string_view member) {
+  static const api::JsonValue kNull;
+  const api::JsonObject* object = value.if_object();
+  const api::JsonValue* found = object == nullptr ? nullptr : object->if_contains(member);
+  return found == nullptr ? kNull : *found;
+}
+
+std::string Text(const api::JsonValue& value, std::string_view member) {
+  const api::JsonValue& found = Member(value, member);
+  if (found.is_null()) {
+    return "";
+  }
+  if (found.is_string()) {
+    return std::string(found.get_string());
+  }
+  return api::CanonicalJson(found);
+}
+
+const api::JsonValue* Condition(const api::JsonValue& resource, std::string_view type) {
+  const api::JsonValue& conditions = Member(Member(resource, "status"), "conditions");
+  if (!conditions.is_array()) {
+    return nullptr;
+  }
+  for (const api::JsonValue& condition : conditions.get_array()) {
+    if (Text(condition, "type") == type) {
+      return &condition;
+    }
+  }
+  return nullptr;
+}
+
+std::vector<std::string> Names(const api::JsonValue& list) {
+  std::vector<std::string> names;
+  const api::JsonValue& items = Member(list, "items");
+  if (items.is_array()) {
+    for (const api::JsonValue& item : items.get_array()) {
+      names.push_back(Text(item, "name"));
+    }
+  }
+  return names;
+}
+
+std::string PrintFactory(const testing::TestParamInfo<WorldFactory>& info) {
+  return info.param.name;
+}
+
+}  // namespace cases
