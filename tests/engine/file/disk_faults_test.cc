@@ -212,10 +212,11 @@ TEST_F(DiskFaultsTest, AHeadMarkThatCannotBeSyncedPoisonsTheJournal) {
   disk_.Arm(FaultyDisk::Fault::kSyncError, 2, EIO);
   AppendEvent(*engine, "one");
   {
+    const Deadline deadline = conformance::Soon();
     MutexLock lock(mutex);
-    while (!fatal) {
-      met.Wait(mutex);
+    while (!fatal && met.WaitUntil(mutex, deadline)) {
     }
+    ASSERT_TRUE(fatal);
   }
   EXPECT_THAT(engine->journal().Begin(conformance::Soon()),
               StatusIs(absl::StatusCode::kUnavailable));
