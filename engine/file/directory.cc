@@ -253,7 +253,7 @@ absl::StatusOr<std::string> Directory::ReadFile(const std::string& name, std::si
   return bytes;
 }
 
-absl::StatusOr<std::vector<Tx>> Directory::Segments() const {
+absl::StatusOr<std::vector<Tx>> Directory::ListSegments() const {
   ASSIGN_OR_RETURN(const std::vector<std::string> names, Names());
   std::vector<Tx> segments;
   for (const std::string& name : names) {
@@ -269,6 +269,17 @@ absl::StatusOr<std::vector<Tx>> Directory::Segments() const {
   }
   std::ranges::sort(segments);
   return segments;
+}
+
+// A listing is no snapshot: it can have a segment that was made meanwhile and lack the one made
+// before that. All that are older than one of the first listing were there before the second one
+// began, which therefore has them all.
+absl::StatusOr<std::vector<Tx>> Directory::Segments() const {
+  ASSIGN_OR_RETURN(const std::vector<Tx> first, ListSegments());
+  ASSIGN_OR_RETURN(std::vector<Tx> second, ListSegments());
+  const Tx newest = first.empty() ? Tx::kBeforeFirst : first.back();
+  std::erase_if(second, [newest](Tx segment) { return segment > newest; });
+  return second;
 }
 
 absl::Status Directory::WriteAside(int fd, const std::string& aside, const std::string& name,

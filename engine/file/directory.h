@@ -45,8 +45,9 @@ class Directory {
   // The whole file, which may have up to `limit` bytes.
   absl::StatusOr<std::string> ReadFile(const std::string& name, std::size_t limit) const;
 
-  // The segments by name, ascending. Fails with kDataLoss when a name that starts with
-  // `journal-` is none of ours.
+  // The segments by name, ascending and without a gap that is not in the directory, also while a
+  // process makes new ones; the newest of those may be left out. Fails with kDataLoss when a name
+  // that starts with `journal-` is none of ours.
   absl::StatusOr<std::vector<Tx>> Segments() const;
 
   // Writes a file aside, syncs it, renames it to `name` and syncs the directory: `name` is the
@@ -64,6 +65,7 @@ class Directory {
 
   absl::Status Lock();
   absl::StatusOr<std::vector<std::string>> Names() const;
+  absl::StatusOr<std::vector<Tx>> ListSegments() const;
   absl::Status RemoveLeftovers() const;
   absl::Status TightenModes() const;
   absl::Status WriteAside(int fd, const std::string& aside, const std::string& name,

@@ -1,6 +1,7 @@
 #include "tests/conformance/conformance.h"
 
 #include "engine/file/file.h"
+#include "tests/engine/file/data_directory.h"
 #include "tests/support/private_directory.h"
 #include "tests/support/status_matchers.h"
 
@@ -9,8 +10,9 @@ namespace {
 
 class FileStore final : public Store {
  public:
-  explicit FileStore(std::uint64_t segment_bytes)
-      : segment_bytes_(segment_bytes), directory_(*support::PrivateDirectory::Make()) {
+  // Null for `disk`: the real one.
+  FileStore(std::uint64_t segment_bytes, engine::file::Disk* disk)
+      : segment_bytes_(segment_bytes), disk_(disk), directory_(*support::PrivateDirectory::Make()) {
     Open();
   }
 
@@ -26,24 +28,31 @@ class FileStore final : public Store {
  private:
   void Open() {
     auto opened = engine::file::Open(
-        Streams(), {.dir = directory_->path() + "/data", .segment_bytes = segment_bytes_});
+        Streams(),
+        {.dir = directory_->path() + "/data", .segment_bytes = segment_bytes_, .disk = disk_});
     ASSERT_OK(opened);
     engine_ = *std::move(opened);
   }
 
   const std::uint64_t segment_bytes_;
+  engine::file::Disk* const disk_;
   std::unique_ptr<support::PrivateDirectory> directory_;
   std::unique_ptr<engine::Engine> engine_;
 };
 
-INSTANTIATE_TEST_SUITE_P(
-    File, JournalConformance,
-    testing::Values(
-        StoreFactory{"File", [] { return std::make_unique<FileStore>(std::uint64_t{64} << 20); }},
-        // A new segment every few transactions.
-        StoreFactory{"SmallSegments",
-                     [] { return std::make_unique<FileStore>(std::uint64_t{4} << 10); }}),
-    StoreName);
+std::unique_ptr<Store> OnTheDisk() {
+  return std::make_unique<FileStore>(std::uint64_t{64} << 20, nullptr);
+}
+
+// A new segment every few transactions.
+std::unique_ptr<Store> InSmallSegments() {
+  return std::make_unique<FileStore>(std::uint64_t{4} << 10, &engine::file::Hasty());
+}
+
+INSTANTIATE_TEST_SUITE_P(File, JournalConformance,
+                         testing::Values(StoreFactory{"File", OnTheDisk},
+                                         StoreFactory{"SmallSegments", InSmallSegments}),
+                         StoreName);
 
 }  // namespace
 }  // namespace conformance
