@@ -69,7 +69,7 @@ absl::Status CheckAppend(const Catalogue& catalogue, std::span<const StreamTail>
   std::size_t bytes = 0;
   for (const Record& row : rows) {
     RETURN_IF_ERROR(CheckLimits(catalogue, row));
-    bytes += row.payload.size();
+    bytes += RowCost(row.key.size(), row.payload.size());
     if (bytes > kMaxTransactionBytes) {
       return absl::InvalidArgumentError("the transaction is over its limit");
     }

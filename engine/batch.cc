@@ -96,7 +96,7 @@ absl::Status Batch::AppendRow(RecordDraft draft, const LockedState& state) {
     return absl::InvalidArgumentError(
         absl::StrFormat("a record of %d bytes is over the limit", draft.payload.size()));
   }
-  bytes_ += draft.payload.size();
+  bytes_ += RowCost(draft.key.size(), draft.payload.size());
   if (bytes_ > kMaxTransactionBytes) {
     return absl::ResourceExhaustedError("the records are over a transaction's limit");
   }

@@ -157,6 +157,16 @@ TEST_P(JournalConformance, RecordsOverTheLimitsAreRefused) {
   EXPECT_TRUE(AllRows().empty());
 }
 
+TEST_P(JournalConformance, ATransactionOfVeryManySmallRowsIsRefused) {
+  ASSERT_OK_AND_ASSIGN(auto transaction, journal().Begin(Soon()));
+  ASSERT_OK_AND_ASSIGN(const auto state, transaction->Read({}));
+  RowBuilder rows(state);
+  for (std::size_t cost = 0; cost <= engine::kMaxTransactionBytes; cost += engine::RowCost(0, 1)) {
+    rows.Add(kEvents, "", "x");
+  }
+  EXPECT_THAT(transaction->Append(rows.rows()), StatusIs(absl::StatusCode::kInvalidArgument));
+}
+
 TEST_P(JournalConformance, UnderTheLockNewsTailsAndTimeAreOneCut) {
   AppendEvent("one");
   const Record two = AppendEvent("two");
