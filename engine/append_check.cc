@@ -4,6 +4,7 @@
 
 #include <absl/strings/str_format.h>
 
+#include "engine/base/guard.h"
 #include "engine/base/status_macros.h"
 
 namespace engine {
@@ -70,7 +71,7 @@ absl::Status CheckAppend(const Catalogue& catalogue, std::span<const StreamTail>
   for (const Record& row : rows) {
     RETURN_IF_ERROR(CheckLimits(catalogue, row));
     bytes += RowCost(row.key.size(), row.payload.size());
-    if (bytes > kMaxTransactionBytes) {
+    if (!GUARD("journal.transaction-limit", bytes <= kMaxTransactionBytes)) {
       return absl::InvalidArgumentError("the transaction is over its limit");
     }
     if (row.tx != Next(last_tx)) {
