@@ -52,9 +52,7 @@ std::vector<const ResourceEntry*> TrackedResources::Children(std::string_view ow
 }
 
 void TrackedResources::Use(const ResourceEntry& child) {
-  if (!GUARD("resources.facts-use", false)) {
-    footprint_.Read(RecordFact(child.id()));
-  }
+  footprint_.Read(RecordFact(child.id()));
 }
 
 void TrackedResources::NoteCreated(std::string_view id, const NameProbe& name) {
