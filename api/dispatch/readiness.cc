@@ -1,5 +1,7 @@
 #include "api/dispatch/readiness.h"
 
+#include <algorithm>
+
 #include "engine/base/guard.h"
 #include "engine/base/logging.h"
 
@@ -18,8 +20,10 @@ Readiness::Readiness(Store& store, ReadinessOptions options)
       prober_("ready-probe", options.ping_interval, [this] { Probe(); }) {}
 
 void Readiness::Probe() {
-  const absl::Status now =
-      store_.engine().CheckReady(engine::Deadline::After(options_.ping_timeout));
+  // The loss may come right after the last probe, and the answer is looked at a moment later.
+  const engine::Duration slack = 2 * options_.ping_interval;
+  const engine::Duration patience = std::max(options_.ping_timeout - slack, slack);
+  const absl::Status now = store_.engine().CheckReady(engine::Deadline::After(patience));
   bool changed = false;
   {
     engine::MutexLock lock(mutex_);

@@ -18,8 +18,9 @@
 namespace api {
 
 struct ReadinessOptions {
+  // A lost store shows this long after the loss at the latest: a probe has the rest of it.
   engine::Duration ping_timeout = std::chrono::seconds(2);
-  engine::Duration ping_interval = std::chrono::milliseconds(200);
+  engine::Duration ping_interval = std::chrono::milliseconds(100);
   // A result that is older counts for nothing: the prober is stuck.
   engine::Duration max_age = std::chrono::milliseconds(2500);
 };

@@ -18,6 +18,7 @@ Workers::~Workers() {
     stopping_ = true;
     dropped.swap(queue_);
   }
+  dropped.clear();
   arrived_.SignalAll();
   threads_.clear();
 }

@@ -165,6 +165,7 @@ int Serve(const Settings& settings, Signals& signals) {
   if (!server.ok()) {
     return Fail(server.status(), kFailure);
   }
+  signals.Arm();
   std::printf("listening on http://%s\n", (*server)->address().c_str());
   std::fflush(stdout);
   for (const std::string* other : {&(*server)->metrics_address(), &(*server)->health_address()}) {

@@ -38,9 +38,13 @@ Signals::~Signals() {
   thread_.Join();
 }
 
+void Signals::Arm() {
+  engine::MutexLock lock(mutex_);
+  armed_ = true;
+}
+
 int Signals::Wait() {
   engine::MutexLock lock(mutex_);
-  waiting_ = true;
   while (signal_ == 0) {
     came_.Wait(mutex_);
   }
@@ -61,7 +65,7 @@ void Signals::Listen() {
       continue;
     }
     engine::MutexLock lock(mutex_);
-    if (!waiting_ || signal_ != 0) {
+    if (!armed_ || signal_ != 0) {
       _exit(128 + number);
     }
     signal_ = number;

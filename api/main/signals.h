@@ -11,8 +11,8 @@ namespace api {
 
 // Make it first, before any other thread, so that all of them leave the signals to this one.
 //
-// Until Wait is called, and after it returned, a signal ends the process at once with exit code
-// 128 + its number: at start there is nothing to finish, and whoever signals twice means it.
+// Until Arm is called a signal ends the process at once with exit code 128 + its number, for at
+// start there is nothing to finish. So does the second signal: whoever repeats it means it.
 class Signals {
  public:
   Signals();
@@ -20,7 +20,9 @@ class Signals {
   Signals(const Signals&) = delete;
   Signals& operator=(const Signals&) = delete;
 
-  // Blocks until the first signal and returns its number.
+  // From now on the first signal is for Wait.
+  void Arm();
+  // Blocks until the first signal and returns its number. REQUIRES: armed.
   int Wait();
 
  private:
@@ -29,7 +31,7 @@ class Signals {
   std::atomic<bool> ending_{false};
   engine::Mutex mutex_;
   engine::CondVar came_;
-  bool waiting_ ABSL_GUARDED_BY(mutex_) = false;
+  bool armed_ ABSL_GUARDED_BY(mutex_) = false;
   int signal_ ABSL_GUARDED_BY(mutex_) = 0;
   engine::Thread thread_;
 };
