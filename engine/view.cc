@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "engine/base/guard.h"
-
 namespace engine {
 
 const StreamView* View::Find(StreamId stream) const {
@@ -17,9 +15,7 @@ Cursors View::cursors() const {
   Cursors cursors;
   cursors.reserve(streams.size());
   for (const StreamView& stream : streams) {
-    if (GUARD("view.stopped-streams", stream.health.ok())) {
-      cursors.push_back({stream.stream, stream.position, stream.digest});
-    }
+    cursors.push_back({stream.stream, stream.position, stream.digest});
   }
   return cursors;
 }

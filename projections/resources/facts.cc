@@ -1,7 +1,5 @@
 #include "projections/resources/facts.h"
 
-#include "engine/base/guard.h"
-
 namespace projections {
 namespace {
 
@@ -31,23 +29,17 @@ std::string NameFact(const NameProbe& name) {
 }  // namespace
 
 const ResourceEntry* TrackedResources::Find(std::string_view id) {
-  if (!GUARD("resources.facts-record", false)) {
-    footprint_.Read(RecordFact(id));
-  }
+  footprint_.Read(RecordFact(id));
   return image_.Find(id);
 }
 
 const ResourceEntry* TrackedResources::FindNamed(const NameProbe& name) {
-  if (!GUARD("resources.facts-name", false)) {
-    footprint_.Read(NameFact(name));
-  }
+  footprint_.Read(NameFact(name));
   return image_.FindNamed(name);
 }
 
 std::vector<const ResourceEntry*> TrackedResources::Children(std::string_view owner_id) {
-  if (!GUARD("resources.facts-children", false)) {
-    footprint_.ReadPrefix(ChildrenPrefix(owner_id));
-  }
+  footprint_.ReadPrefix(ChildrenPrefix(owner_id));
   return image_.Children(owner_id);
 }
 

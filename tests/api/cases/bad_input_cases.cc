@@ -78,7 +78,7 @@ TEST_P(BadInputCases, WrongMethodsNameTheRightOnes) {
 
 TEST_P(BadInputCases, NoAnswerNamesTheDatabase) {
   for (const std::string& target :
-       {kBase + "/clusters?order=pg_sleep(10)", kBase + "/clusters/' or 1=1",
+       {kBase + "/clusters?order=pg_sleep(10)", kBase + "/clusters/%27%20or%201=1",
         kBase + "/clusters/%27%3B%20drop%20table", kBase + "/resources?kind=%27"}) {
     const Answer refused = Get(target);
     EXPECT_GE(refused.status, 400);

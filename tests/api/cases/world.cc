@@ -48,9 +48,14 @@ void ApiCase::SetUp() {
 }
 
 Answer ApiCase::AsAdmin(const std::string& method, const std::string& target,
-                        const std::string& body, int server) {
-  return world_->Call(server, method, target, body,
+                        const std::string& body, std::optional<int> server) {
+  return world_->Call(server.value_or(NextServer()), method, target, body,
                       {{"Authorization", "Bearer " + std::string(kAdminToken)}});
+}
+
+int ApiCase::NextServer() {
+  static std::atomic<int> next{0};
+  return next++ % world_->servers();
 }
 
 std::string ApiCase::FreshName(const std::string& prefix) {

@@ -8,6 +8,8 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
+#include <ostream>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -58,6 +60,8 @@ struct WorldFactory {
   std::string name;
   // Fails the test and returns null when it cannot.
   std::function<std::unique_ptr<World>()> make;
+
+  friend void PrintTo(const WorldFactory& factory, std::ostream* out) { *out << factory.name; }
 };
 
 // The base of all cases: one world for all tests of a program, so each makes names of its own.
@@ -66,14 +70,15 @@ class ApiCase : public testing::TestWithParam<WorldFactory> {
   void SetUp() override;
 
   World& world() { return *world_; }
+  // Each call asks the next server: what one acknowledged, the other has to know.
   Answer Call(const std::string& method, const std::string& target, const std::string& body = "",
               const Headers& headers = {}) {
-    return world_->Call(0, method, target, body, headers);
+    return world_->Call(NextServer(), method, target, body, headers);
   }
   Answer Get(const std::string& target) { return Call("GET", target); }
-  // The same with the operator's token, from any server.
+  // The same with the operator's token; `server` asks that one.
   Answer AsAdmin(const std::string& method, const std::string& target, const std::string& body = "",
-                 int server = 0);
+                 std::optional<int> server = std::nullopt);
 
   // New in this program.
   std::string FreshName(const std::string& prefix);
@@ -90,6 +95,8 @@ class ApiCase : public testing::TestWithParam<WorldFactory> {
   std::uint64_t Tx();
 
  private:
+  int NextServer();
+
   World* world_ = nullptr;
 };
 

@@ -1,0 +1,200 @@
+#include "api/dispatch/dispatcher.h"
+
+#include <latch>
+
+#include "api/http/problem.h"
+#include "projections/kill_list.h"
+#include "tests/api/dispatch/hooked_engine.h"
+
+namespace api {
+namespace {
+
+using dispatch_test::HeaderOf;
+using dispatch_test::HookedEngine;
+using dispatch_test::MakeRequest;
+using dispatch_test::Slot;
+using testing::HasSubstr;
+using testing::Not;
+
+constexpr char kResource[] = "/api/hyperfleet/v1/thing";
+constexpr char kControl[] = "/api/v1/thing";
+const HeaderField kAdmin = {"Authorization", "Bearer token"};
+
+// Kills whatever it is told to.
+class Kill final : public Mutation {
+ public:
+  explicit Kill(std::string name) : name_(std::move(name)) {}
+  engine::Proposal Decide(const engine::DecideContext& context) override {
+    const auto list = engine::ImageIn<projections::KillList>(context.view);
+    return projections::ProposeKill({.name = name_, .killed = true, .by = "ops", .reason = "r"},
+                                    **list, context.footprint);
+  }
+  Response Render(const engine::CommandOutcome& outcome) override {
+    return JsonResponse(
+        200, outcome.kind == engine::CommandOutcome::Kind::kCommitted ? "changed" : "same");
+  }
+
+ private:
+  const std::string name_;
+};
+
+class DispatcherTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    router_.AddFamily(HyperfleetFamily());
+    router_.AddFamily(ControlFamily());
+    ASSERT_OK_AND_ASSIGN(tokens_, AdminTokens::Parse("ops:token"));
+    StoreOptions options;
+    options.audit_interval = std::chrono::hours(1);
+    ASSERT_OK_AND_ASSIGN(store_, Store::Open(engine_, projections::MainProjections(),
+                                             projections::AuditProjections(), options));
+    const auto read = [](const Call& call, const LatestView&) {
+      return JsonResponse(200, call.caller.actor);
+    };
+    const auto kill = [](const Call& call) -> Prepared {
+      if (call.request->body().empty()) {
+        return JsonResponse(400, "empty");
+      }
+      return std::make_unique<Kill>(std::string(call.request->body()));
+    };
+    dispatcher_.emplace(router_, *store_, workers_, tokens_);
+    dispatcher_->Read(Access::kResources, kResource, read);
+    dispatcher_->Read(Access::kAdmin, kControl, read);
+    dispatcher_->Mutate(Access::kResources, Method::kPost, kResource, kill);
+    dispatcher_->Mutate(Access::kAdmin, Method::kPost, kControl, kill);
+  }
+
+  Response Ask(const std::string& method, const std::string& target,
+               const std::vector<HeaderField>& headers = {}, const std::string& body = "") {
+    Slot slot;
+    router_.Dispatch(MakeRequest(method, target, headers, body), slot.MakeResponder());
+    return slot.Wait();
+  }
+
+  HookedEngine engine_;
+  Router router_;
+  AdminTokens tokens_;
+  std::unique_ptr<Store> store_;
+  Workers workers_{1, 1};
+  std::optional<Dispatcher> dispatcher_;
+};
+
+TEST_F(DispatcherTest, ReadsRideOnAFlightOfTheirOwn) {
+  const std::uint64_t before = store_->main().counters().flights;
+  EXPECT_EQ(Ask("GET", kResource).body, kSystemActor);
+  EXPECT_EQ(store_->main().counters().flights, before + 1);
+}
+
+TEST_F(DispatcherTest, CachedReadsAskNobody) {
+  const std::uint64_t before = store_->main().counters().flights;
+  EXPECT_EQ(Ask("GET", std::string(kResource) + "?freshness=cached").status, 200);
+  EXPECT_EQ(store_->main().counters().flights, before);
+  EXPECT_EQ(Ask("GET", std::string(kResource) + "?freshness=latest").status, 200);
+  EXPECT_EQ(store_->main().counters().flights, before + 1);
+  const Response refused = Ask("GET", std::string(kResource) + "?freshness=old");
+  EXPECT_EQ(refused.status, 400);
+  EXPECT_THAT(refused.body, HasSubstr("HYPERFLEET-VAL-000"));
+}
+
+TEST_F(DispatcherTest, OperatorsAreKnownByTheirTokens) {
+  EXPECT_EQ(Ask("GET", kResource, {kAdmin}).body, "ops");
+  EXPECT_EQ(Ask("GET", kControl, {kAdmin}).body, "ops");
+  EXPECT_EQ(Ask("GET", kControl).status, 401);
+  EXPECT_EQ(Ask("POST", kControl, {}, "x").status, 401);
+  EXPECT_EQ(Ask("POST", kControl, {kAdmin, {"Origin", "https://evil.example"}}, "x").status, 403);
+}
+
+TEST_F(DispatcherTest, OnlyOperatorsSeeTransactions) {
+  EXPECT_EQ(HeaderOf(Ask("POST", kControl, {kAdmin}, "x"), "X-Halo-Tx"), "1");
+  EXPECT_EQ(HeaderOf(Ask("POST", kControl, {kAdmin}, "x"), "X-Halo-Tx"), "1");
+  EXPECT_EQ(HeaderOf(Ask("GET", kControl, {kAdmin}), "X-Halo-Tx"), "1");
+  EXPECT_EQ(HeaderOf(Ask("GET", kResource), "X-Halo-Tx"), "");
+  EXPECT_EQ(HeaderOf(Ask("POST", kResource, {}, "y"), "X-Halo-Tx"), "");
+}
+
+TEST_F(DispatcherTest, MutationsSayWhetherTheyChangedAnything) {
+  EXPECT_EQ(Ask("POST", kResource, {}, "x").body, "changed");
+  EXPECT_EQ(Ask("POST", kResource, {}, "x").body, "same");
+  EXPECT_EQ(Ask("POST", kResource).status, 400);
+}
+
+TEST_F(DispatcherTest, WithoutTheStoreResourcesRefuse) {
+  engine_.SetAfterRead([] { return absl::UnavailableError("SQLSTATE 57P01"); });
+  const Response refused = Ask("GET", kResource);
+  EXPECT_EQ(refused.status, 503);
+  EXPECT_EQ(HeaderOf(refused, "Retry-After"), "1");
+  EXPECT_THAT(refused.body, HasSubstr("HYPERFLEET-SVC-001"));
+  EXPECT_THAT(refused.body, Not(HasSubstr("SQLSTATE")));
+  EXPECT_THAT(refused.body, Not(HasSubstr("outcome")));
+}
+
+TEST_F(DispatcherTest, WithoutTheStoreListsOfTheControlPlaneGoStale) {
+  engine_.SetAfterRead([] { return absl::UnavailableError("gone"); });
+  const Response stale = Ask("GET", kControl, {kAdmin});
+  EXPECT_EQ(stale.status, 200);
+  EXPECT_THAT(HeaderOf(stale, "X-Halo-Stale"), testing::MatchesRegex("[0-9]+"));
+  EXPECT_EQ(dispatcher_->stale_answers(), 1u);
+  engine_.SetAfterRead(nullptr);
+  EXPECT_EQ(HeaderOf(Ask("GET", kControl, {kAdmin}), "X-Halo-Stale"), "");
+}
+
+TEST_F(DispatcherTest, AWriteThatFailedSaysThatNothingHappened) {
+  engine_.SetBeforeBegin([] { return absl::UnavailableError("SQLSTATE 08006"); });
+  const Response problem = Ask("POST", kResource, {}, "x");
+  EXPECT_EQ(problem.status, 503);
+  EXPECT_THAT(problem.body, HasSubstr(R"("outcome":"none")"));
+  EXPECT_THAT(problem.body, Not(HasSubstr("SQLSTATE")));
+  const Response error = Ask("POST", kControl, {kAdmin}, "x");
+  EXPECT_EQ(error.status, 503);
+  EXPECT_THAT(error.body, HasSubstr(R"("outcome":"none"})"));
+  EXPECT_EQ(HeaderOf(error, "Retry-After"), "1");
+}
+
+TEST_F(DispatcherTest, AWriteThatMayHaveHappenedSaysSo) {
+  Call call{MakeRequest("POST", kResource), {}};
+  const Response problem =
+      StoreFailure(*call.request, absl::UnknownError("lost"), Outcome::kUnknown);
+  EXPECT_EQ(problem.status, 503);
+  EXPECT_THAT(problem.body, HasSubstr(R"("outcome":"unknown")"));
+}
+
+TEST_F(DispatcherTest, FailuresHaveTheirStatus) {
+  const auto request = MakeRequest("POST", kResource);
+  const auto status = [&](const absl::Status& why) {
+    return StoreFailure(*request, why, Outcome::kNone).status;
+  };
+  EXPECT_EQ(status(absl::UnavailableError("")), 503);
+  EXPECT_EQ(status(absl::DeadlineExceededError("")), 503);
+  EXPECT_EQ(status(absl::ResourceExhaustedError("")), 503);
+  EXPECT_EQ(status(absl::DataLossError("")), 503);
+  EXPECT_EQ(status(absl::InvalidArgumentError("")), 413);
+  support::ExpectErrorLogs();
+  EXPECT_EQ(status(absl::InternalError("")), 500);
+}
+
+TEST_F(DispatcherTest, FullWorkersRefuse) {
+  std::latch started(1);
+  std::latch release(1);
+  const auto hold = [&](const Call&, Responder responder) {
+    started.count_down();
+    release.wait();
+    responder.Answer(JsonResponse(200, ""));
+  };
+  const auto quick = [](const Call&, Responder responder) {
+    responder.Answer(JsonResponse(200, ""));
+  };
+  Slot first;
+  Slot second;
+  Slot third;
+  dispatcher_->RunBlocking({MakeRequest("GET", kControl), {}}, first.MakeResponder(), hold);
+  started.wait();
+  dispatcher_->RunBlocking({MakeRequest("GET", kControl), {}}, second.MakeResponder(), quick);
+  dispatcher_->RunBlocking({MakeRequest("GET", kControl), {}}, third.MakeResponder(), quick);
+  EXPECT_EQ(third.Wait().status, 503);
+  release.count_down();
+  EXPECT_EQ(first.Wait().status, 200);
+  EXPECT_EQ(second.Wait().status, 200);
+}
+
+}  // namespace
+}  // namespace api

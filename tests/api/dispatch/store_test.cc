@@ -1,0 +1,151 @@
+#include "api/dispatch/store.h"
+
+#include "api/dispatch/readiness.h"
+#include "tests/api/dispatch/hooked_engine.h"
+#include "tests/support/poll.h"
+#include "tests/support/row_builder.h"
+
+namespace api {
+namespace {
+
+using dispatch_test::HookedEngine;
+using support::StatusIs;
+using testing::HasSubstr;
+
+// Folds nothing of the kill list after its first record.
+class BrokenProjection final : public engine::Projection {
+ public:
+  class Image final : public engine::ProjectionImage {
+   public:
+    std::uint64_t StateDigest() const override { return 0; }
+  };
+  engine::StreamId stream() const override { return schemas::kKillSwitchStream; }
+  std::uint32_t fold_version() const override { return 1; }
+  absl::Status Apply(const engine::Record& record) override {
+    return engine::Raw(record.position) < 2 ? absl::OkStatus()
+                                            : absl::DataLossError("cannot be folded");
+  }
+  std::shared_ptr<const engine::ProjectionImage> Publish() override {
+    return std::make_shared<Image>();
+  }
+};
+
+StoreOptions Quiet() {
+  StoreOptions options;
+  options.audit_interval = std::chrono::hours(1);
+  return options;
+}
+
+ReadinessOptions Quick() {
+  ReadinessOptions options;
+  options.ping_interval = std::chrono::milliseconds(1);
+  return options;
+}
+
+absl::StatusOr<std::unique_ptr<Store>> OpenStore(engine::Engine& engine) {
+  return Store::Open(engine, projections::MainProjections(), projections::AuditProjections(),
+                     Quiet());
+}
+
+absl::StatusOr<std::unique_ptr<Store>> OpenBroken(engine::Engine& engine) {
+  Projections main;
+  main.push_back(std::make_unique<BrokenProjection>());
+  return Store::Open(engine, std::move(main), projections::AuditProjections(), Quiet());
+}
+
+bool BecomesStatus(const Readiness& readiness, const std::string& status) {
+  return support::WaitFor([&] { return readiness.Get().status == status; }, support::Soon());
+}
+
+TEST(StoreTest, AStoppedStreamIsNamedWithItsPosition) {
+  HookedEngine engine;
+  support::AppendOne(engine.journal(), schemas::kKillSwitchStream, "", "first");
+  support::AppendOne(engine.journal(), schemas::kKillSwitchStream, "", "second");
+  support::ExpectErrorLogs();
+  ASSERT_OK_AND_ASSIGN(const auto store, OpenBroken(engine));
+  EXPECT_THAT(store->StreamHealth(),
+              StatusIs(absl::StatusCode::kDataLoss,
+                       testing::AllOf(HasSubstr("killswitch"), HasSubstr("position 2"))));
+}
+
+TEST(StoreTest, AReplayThatFailsIsTold) {
+  HookedEngine engine;
+  ASSERT_OK_AND_ASSIGN(const auto store, OpenStore(engine));
+  EXPECT_OK(store->StreamHealth());
+  EXPECT_EQ(store->main().Last()->tx, engine::Tx::kBeforeFirst);
+}
+
+TEST(LaneTest, AgeCountsFromTheLastGoodFlight) {
+  HookedEngine engine;
+  ASSERT_OK_AND_ASSIGN(const auto store, OpenStore(engine));
+  const auto fly = [&] {
+    std::latch landed(1);
+    store->main().Latest([&](const absl::StatusOr<engine::ViewPtr>&) { landed.count_down(); });
+    landed.wait();
+  };
+  // Older than a moment, without waiting for a certain time.
+  const engine::Duration before = store->main().Age();
+  ASSERT_TRUE(support::WaitFor([&] { return store->main().Age() > before; }, support::Soon()));
+  const engine::Duration old = store->main().Age();
+  const engine::Duration start = engine::SystemClock().SinceBoot();
+  fly();
+  const engine::Duration passed = engine::SystemClock().SinceBoot() - start;
+  EXPECT_LT(store->main().Age(), old + passed);
+}
+
+TEST(ReadinessTest, FromStartToEnd) {
+  HookedEngine engine;
+  ASSERT_OK_AND_ASSIGN(const auto store, OpenStore(engine));
+  Readiness readiness(*store, Quick());
+  EXPECT_EQ(readiness.Get().status, "not_ready");
+  readiness.SetServing();
+  EXPECT_TRUE(BecomesStatus(readiness, "ok"));
+  readiness.SetDraining();
+  EXPECT_EQ(readiness.Get().status, "shutting_down");
+}
+
+TEST(ReadinessTest, ALostStoreIsNotReadyUntilItComesBack) {
+  HookedEngine engine;
+  ASSERT_OK_AND_ASSIGN(const auto store, OpenStore(engine));
+  Readiness readiness(*store, Quick());
+  readiness.SetServing();
+  ASSERT_TRUE(BecomesStatus(readiness, "ok"));
+  engine.SetReady([] { return absl::UnavailableError("password of the database"); });
+  ASSERT_TRUE(BecomesStatus(readiness, "not_ready"));
+  EXPECT_EQ(readiness.Get().reason, "the store cannot be reached");
+  engine.SetReady({});
+  EXPECT_TRUE(BecomesStatus(readiness, "ok"));
+}
+
+TEST(ReadinessTest, AProberThatIsStuckCountsForNothing) {
+  HookedEngine engine;
+  ASSERT_OK_AND_ASSIGN(const auto store, OpenStore(engine));
+  std::latch release(1);
+  engine.SetReady([&release] {
+    release.wait();
+    return absl::OkStatus();
+  });
+  ReadinessOptions options = Quick();
+  options.max_age = std::chrono::milliseconds(1);
+  Readiness readiness(*store, options);
+  readiness.SetServing();
+  EXPECT_EQ(readiness.Get().reason, "the store has not answered in time");
+  release.count_down();
+}
+
+TEST(ReadinessTest, AStoppedStreamIsNotReady) {
+  HookedEngine engine;
+  support::AppendOne(engine.journal(), schemas::kKillSwitchStream, "", "first");
+  support::AppendOne(engine.journal(), schemas::kKillSwitchStream, "", "second");
+  support::ExpectErrorLogs();
+  ASSERT_OK_AND_ASSIGN(const auto store, OpenBroken(engine));
+  Readiness readiness(*store, Quick());
+  readiness.SetServing();
+  ASSERT_TRUE(support::WaitFor(
+      [&] { return readiness.Get().reason.find("killswitch") != std::string::npos; },
+      support::Soon()));
+  EXPECT_EQ(readiness.Get().status, "not_ready");
+}
+
+}  // namespace
+}  // namespace api

@@ -1,0 +1,229 @@
+#include "api/main/settings.h"
+
+#include <gmock/gmock.h>
+
+#include "api/main/database_url.h"
+#include "api/main/serve_config.h"
+#include "api/main/values.h"
+#include "tests/support/private_directory.h"
+#include "tests/support/status_matchers.h"
+
+namespace api {
+namespace {
+
+using support::StatusIs;
+using testing::HasSubstr;
+using Flags = std::map<std::string, std::string, std::less<>>;
+
+class SettingsTest : public testing::Test {
+ protected:
+  void SetUp() override { ASSERT_OK_AND_ASSIGN(directory_, support::PrivateDirectory::Make()); }
+  std::string Write(const std::string& name, const std::string& text) {
+    const auto path = directory_->Write(name, text);
+    EXPECT_OK(path);
+    return path.value_or("");
+  }
+  absl::StatusOr<ServeConfig> Serve(Flags flags, Environment environment = {},
+                                    const std::string& yaml = "") {
+    if (!yaml.empty()) {
+      flags["config"] = Write("config.yaml", yaml);
+    }
+    absl::StatusOr<Settings> settings = Settings::Load(std::move(flags), std::move(environment));
+    return settings.ok() ? ReadServeConfig(*settings) : settings.status();
+  }
+
+  std::unique_ptr<support::PrivateDirectory> directory_;
+};
+
+constexpr char kOpen[] = "server: {jwt: {enabled: false}}\n";
+
+TEST_F(SettingsTest, DefaultsAreOpenOnLoopbackWithAWarning) {
+  ASSERT_OK_AND_ASSIGN(const ServeConfig config, Serve({}));
+  EXPECT_EQ(config.server.listen, "127.0.0.1:8080");
+  EXPECT_EQ(config.backend, Backend::kFile);
+  EXPECT_EQ(config.data_dir, "./halo-data");
+  EXPECT_THAT(config.warning, HasSubstr("open to everybody"));
+  EXPECT_EQ(config.server.metrics_listen, "");
+  EXPECT_EQ(config.server.transport.max_body, std::size_t{8} << 20);
+}
+
+TEST_F(SettingsTest, FlagsBeatEnvironmentBeatsFileBeatsDefault) {
+  const std::string yaml = std::string(kOpen) + "database: {pool: {request_timeout: 1s}}\n";
+  const auto timeout = [&](Flags flags, Environment environment, const std::string& file) {
+    const auto config = Serve(std::move(flags), std::move(environment), file);
+    EXPECT_OK(config);
+    return config->server.transport.request_timeout;
+  };
+  const Environment ours = {{"HALO_DATABASE_REQUEST_TIMEOUT", "3s"},
+                            {"HYPERFLEET_DATABASE_POOL_REQUEST_TIMEOUT", "2s"}};
+  const Environment theirs = {{"HYPERFLEET_DATABASE_POOL_REQUEST_TIMEOUT", "2s"}};
+  EXPECT_EQ(timeout({}, {}, kOpen), std::chrono::seconds(30));
+  EXPECT_EQ(timeout({}, {}, yaml), std::chrono::seconds(1));
+  EXPECT_EQ(timeout({}, theirs, yaml), std::chrono::seconds(2));
+  EXPECT_EQ(timeout({}, ours, yaml), std::chrono::seconds(3));
+  EXPECT_EQ(timeout({{"database-request-timeout", "4s"}}, ours, yaml), std::chrono::seconds(4));
+}
+
+TEST_F(SettingsTest, StrangersNeedAnExplicitYes) {
+  EXPECT_THAT(Serve({{"listen", "0.0.0.0:80"}}),
+              StatusIs(absl::StatusCode::kFailedPrecondition, HasSubstr("without authentication")));
+  EXPECT_OK(Serve({{"listen", "[::1]:80"}}));
+  EXPECT_OK(Serve({{"listen", "localhost:80"}}));
+  ASSERT_OK_AND_ASSIGN(const ServeConfig open, Serve({{"listen", "0.0.0.0:80"}}, {}, kOpen));
+  EXPECT_EQ(open.warning, "");
+  EXPECT_OK(Serve({{"listen", "0.0.0.0:80"}}, {{"HYPERFLEET_SERVER_JWT_ENABLED", "false"}}));
+}
+
+TEST_F(SettingsTest, TokensCannotBeCheckedYet) {
+  EXPECT_THAT(Serve({}, {}, "server: {jwt: {enabled: true}}\n"),
+              StatusIs(absl::StatusCode::kFailedPrecondition, HasSubstr("server.jwt.enabled")));
+  EXPECT_THAT(Serve({}, {}, "logging: {level: info}\n"),
+              StatusIs(absl::StatusCode::kFailedPrecondition, HasSubstr("issuer")));
+}
+
+TEST_F(SettingsTest, ListenersComeFromTheFileToo) {
+  const std::string yaml =
+      "server: {host: 127.0.0.2, port: 81, jwt: {enabled: false}}\n"
+      "metrics: {port: 9091}\nhealth: {host: '::1'}\n";
+  ASSERT_OK_AND_ASSIGN(const ServeConfig config, Serve({}, {}, yaml));
+  EXPECT_EQ(config.server.listen, "127.0.0.2:81");
+  EXPECT_EQ(config.server.metrics_listen, "localhost:9091");
+  EXPECT_EQ(config.server.health_listen, "[::1]:8080");
+  ASSERT_OK_AND_ASSIGN(const ServeConfig flag, Serve({{"listen", "127.0.0.1:1"}}, {}, yaml));
+  EXPECT_EQ(flag.server.listen, "127.0.0.1:1");
+}
+
+TEST_F(SettingsTest, OneBackendOnly) {
+  EXPECT_THAT(Serve({{"memory", "true"}, {"data-dir", "x"}}),
+              StatusIs(absl::StatusCode::kInvalidArgument));
+  EXPECT_EQ(Serve({{"memory", "true"}})->backend, Backend::kMemory);
+  const std::string url = Write("url", "postgres://localhost/x\n");
+  EXPECT_EQ(Serve({{"database-url-file", url}})->backend, Backend::kPostgres);
+  EXPECT_THAT(Serve({{"database-url-file", url}, {"data-dir", "x"}}),
+              StatusIs(absl::StatusCode::kInvalidArgument));
+  EXPECT_THAT(Serve({{"database-url-file", "/nowhere"}}), StatusIs(absl::StatusCode::kNotFound));
+}
+
+TEST_F(SettingsTest, TheDatabaseCanBeGivenInParts) {
+  const std::string yaml = std::string(kOpen) +
+                           "database: {host: db, port: 5433, name: n, username: it's, password: "
+                           "'p\\w', ssl: {mode: verify-full}}\n";
+  ASSERT_OK_AND_ASSIGN(const ServeConfig config, Serve({}, {}, yaml));
+  EXPECT_EQ(config.backend, Backend::kPostgres);
+  EXPECT_EQ(config.database.url,
+            "host='db' port=5433 dbname='n' user='it\\'s' sslmode='verify-full' password='p\\\\w'");
+  const std::string url = Write("url", "postgres://localhost/x\n");
+  EXPECT_THAT(Serve({{"database-url-file", url}}, {}, yaml),
+              StatusIs(absl::StatusCode::kFailedPrecondition, HasSubstr("both")));
+}
+
+TEST_F(SettingsTest, MigrationsGoPastThePooler) {
+  ASSERT_OK_AND_ASSIGN(const ServeConfig config,
+                       Serve({{"database-url-file", Write("url", "pooled")},
+                              {"direct-database-url-file", Write("direct", "direct")},
+                              {"database-pooler", "transaction"}}));
+  EXPECT_EQ(config.database.url, "pooled");
+  EXPECT_EQ(config.database.pooler, engine::postgres::Pooler::kTransaction);
+  EXPECT_EQ(config.direct_database.url, "direct");
+  EXPECT_EQ(config.direct_database.pooler, engine::postgres::Pooler::kNone);
+}
+
+TEST_F(SettingsTest, BadValuesNameTheirSource) {
+  EXPECT_THAT(Serve({{"workers", "0"}}),
+              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("--workers")));
+  EXPECT_THAT(Serve({}, {{"HALO_MAX_BODY", "much"}}),
+              StatusIs(absl::StatusCode::kFailedPrecondition, HasSubstr("HALO_MAX_BODY")));
+  EXPECT_THAT(
+      Serve({}, {}, std::string(kOpen) + "health: {db_ping_timeout: soon}\n"),
+      StatusIs(absl::StatusCode::kFailedPrecondition, HasSubstr("health.db_ping_timeout in ")));
+  EXPECT_THAT(Serve({{"database-pooler", "maybe"}, {"database-url-file", Write("url", "x")}}),
+              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("auto, none, transaction")));
+}
+
+TEST_F(SettingsTest, WhatItCannotDoMustBeOff) {
+  EXPECT_THAT(Serve({}, {}, "server: {jwt: {enabled: false}, tls: {enabled: true}}\n"),
+              StatusIs(absl::StatusCode::kFailedPrecondition, HasSubstr("server.tls.enabled")));
+  EXPECT_OK(Serve({}, {}, "server: {jwt: {enabled: false}, tls: {enabled: false}}\n"));
+}
+
+TEST_F(SettingsTest, AdminTokensAreRead) {
+  ASSERT_OK_AND_ASSIGN(const ServeConfig config,
+                       Serve({{"admin-token-file", Write("tokens", "ops:token\n")}}));
+  EXPECT_FALSE(config.server.admin_tokens.empty());
+  EXPECT_THAT(Serve({{"admin-token-file", Write("bad", "secret\n")}}),
+              StatusIs(absl::StatusCode::kFailedPrecondition, HasSubstr("line 1")));
+}
+
+TEST_F(SettingsTest, LogsAreConfigured) {
+  ASSERT_OK_AND_ASSIGN(const Settings settings, Settings::Load({{"log-level", "error"}}, {}));
+  ASSERT_OK_AND_ASSIGN(const LogConfig log, ReadLogConfig(settings));
+  EXPECT_EQ(log.level, engine::Severity::kError);
+  EXPECT_EQ(log.output, LogOutput::kStandardError);
+}
+
+TEST_F(SettingsTest, MigrateNeedsADatabase) {
+  ASSERT_OK_AND_ASSIGN(const Settings none, Settings::Load({}, {}));
+  EXPECT_THAT(ReadMigrateConfig(none), StatusIs(absl::StatusCode::kInvalidArgument));
+  ASSERT_OK_AND_ASSIGN(
+      const Settings some,
+      Settings::Load({{"database-url-file", Write("url", "x")}, {"grant-to", "app"}}, {}));
+  ASSERT_OK_AND_ASSIGN(const MigrateConfig config, ReadMigrateConfig(some));
+  EXPECT_EQ(config.grant_to, "app");
+}
+
+TEST(ConfigFileTest, EveryMistakeIsFoundWithItsLine) {
+  const std::pair<std::string, std::string> mistakes[] = {
+      {"server:\n  prot: 1\n", "line 2: unknown key server.prot"},
+      {"nothing: 1\n", "line 1: unknown key nothing"},
+      {"server: {port: 1}\nserver: {port: 2}\n", "line 2: server is there twice"},
+      {"server: {port: 1, port: 2}\n", "port is there twice"},
+      {"server: 5\n", "line 1: expected a mapping"},
+      {"server:\n  port: [1]\n", "line 2: expected a single value"},
+      {"server: {port: 1\n", "line"},
+      {"entities: {}\n", "entities must be a list"},
+      {"entities:\n- knid: A\n", "line 2: unknown key entities[].knid"},
+      {"entities:\n- on_parent_delete: maybe\n", "restrict or cascade"},
+      {"entities:\n- require_spec_schema: true\n", "schema"},
+      {"entities:\n- references: [{ref_type: a}]\n", "references"},
+      {"entities:\n- name_max_len: long\n", "expected a number"},
+  };
+  for (const auto& [yaml, why] : mistakes) {
+    EXPECT_THAT(ParseConfigFile(yaml), StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr(why)))
+        << yaml;
+  }
+}
+
+TEST(ConfigFileTest, EntitiesAreRead) {
+  ASSERT_OK_AND_ASSIGN(
+      const ConfigFile file,
+      ParseConfigFile("entities:\n"
+                      "- {kind: Zone, plural: zones, required_adapters: [dns], name_min_len: 2}\n"
+                      "- {kind: Rack, plural: racks, parent_kind: Zone, on_parent_delete: "
+                      "cascade, references: [], conditions: ~}\n"));
+  ASSERT_TRUE(file.entities.has_value());
+  ASSERT_EQ(file.entities->size(), 2u);
+  EXPECT_EQ((*file.entities)[0].required_adapters, std::vector<std::string>{"dns"});
+  EXPECT_EQ((*file.entities)[1].on_parent_delete, projections::OnParentDelete::kCascade);
+  EXPECT_OK(ParseConfigFile(""));
+  EXPECT_OK(ParseConfigFile("server:\nlogging: {masking: {headers: [A]}}\n"));
+}
+
+TEST_F(SettingsTest, ABadRegistryRefusesToStart) {
+  EXPECT_THAT(Serve({}, {},
+                    std::string(kOpen) + "entities:\n- {kind: A, plural: as}\n"
+                                         "- {kind: B, plural: as}\n"),
+              StatusIs(absl::StatusCode::kFailedPrecondition, HasSubstr("entities: ")));
+}
+
+TEST(DurationTest, GoesForms) {
+  EXPECT_EQ(ParseDuration("5m"), std::chrono::minutes(5));
+  EXPECT_EQ(ParseDuration("1h30m"), std::chrono::minutes(90));
+  EXPECT_EQ(ParseDuration("250ms"), std::chrono::milliseconds(250));
+  EXPECT_EQ(ParseDuration("1.5s"), std::chrono::milliseconds(1500));
+  for (const std::string text : {"", "5", "m", "-5m", "0s", "5 m", "5x", "1e3s", "5mm"}) {
+    EXPECT_EQ(ParseDuration(text), std::nullopt) << text;
+  }
+}
+
+}  // namespace
+}  // namespace api

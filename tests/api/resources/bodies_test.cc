@@ -1,0 +1,173 @@
+#include "api/resources/bodies.h"
+
+#include <gmock/gmock.h>
+
+#include "api/resources/list_params.h"
+#include "api/resources/problems.h"
+#include "tests/api/dispatch/hooked_engine.h"
+
+namespace api {
+namespace {
+
+using dispatch_test::MakeRequest;
+using projections::Registry;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+const Registry& Stock() {
+  static const Registry registry = Registry::Stock();
+  return registry;
+}
+
+// The code of the problem, `VAL-000 name` with the first field; `ok` when there is none.
+template <class Body>
+std::string Verdict(const std::variant<Problem, Body>& parsed) {
+  const auto* problem = std::get_if<Problem>(&parsed);
+  if (problem == nullptr) {
+    return "ok";
+  }
+  const std::string code(ProblemCodeName(problem->code).substr(11));
+  return problem->errors.empty() ? code : code + " " + problem->errors.front().field;
+}
+
+std::string Typed(const std::string& body) {
+  return Verdict(ParseTypedCreate(body, *Stock().FindKind("Cluster")));
+}
+
+std::string Root(const std::string& body) {
+  return Verdict(ParseRootCreate(body, Stock()));
+}
+
+TEST(BodiesTest, TypedCreatesAreCheckedInOrder) {
+  EXPECT_EQ(Typed(""), "VAL-006");
+  EXPECT_EQ(Typed("[]"), "VAL-006");
+  EXPECT_EQ(Typed(R"({"spec":1})"), "VAL-000 spec");
+  EXPECT_EQ(Typed(R"({"name":"UPPER","labels":1})"), "VAL-000 kind");
+  EXPECT_EQ(Typed(R"({"kind":1})"), "VAL-000 kind");
+  EXPECT_EQ(Typed(R"({"kind":"Channel","name":"abc","spec":{}})"), "VAL-000 kind");
+  EXPECT_EQ(Typed(R"({"kind":"Cluster","name":"UPPER"})"), "VAL-000 name");
+  EXPECT_EQ(Typed(R"({"kind":"Cluster","name":7})"), "VAL-000 name");
+  EXPECT_EQ(Typed(R"({"kind":"Cluster","name":"abc","labels":1})"), "VAL-000 spec");
+  EXPECT_EQ(Typed(R"({"kind":"Cluster","name":"abc","spec":{},"labels":1})"), "VAL-000 labels");
+  EXPECT_EQ(Typed(R"({"kind":"Cluster","name":"abc","spec":{},"labels":{"a":1}})"),
+            "VAL-000 labels[a]");
+  EXPECT_EQ(Typed(R"({"kind":"Cluster","name":"abc","spec":{},"references":{"x":[]}})"),
+            "VAL-000 references");
+  EXPECT_EQ(Typed(R"({"kind":"Cluster","name":"abc","spec":{},"references":{},"labels":null,)"
+                  R"("id":1,"tenancy":2,"anything":[]})"),
+            "ok");
+}
+
+TEST(BodiesTest, RootCreatesAreCheckedInTheirOrder) {
+  EXPECT_EQ(Root(R"({"kind":"Nothing"})"), "VAL-000 spec");
+  EXPECT_EQ(Root(R"({"kind":"Nothing","spec":{},"labels":[]})"), "VAL-000 labels");
+  EXPECT_EQ(Root(R"({"kind":"Nothing","spec":{},"name":"UPPER"})"), "VAL-000 kind");
+  EXPECT_EQ(Root(R"({"spec":{}})"), "VAL-000 kind");
+  EXPECT_EQ(Root(R"({"kind":"Channel","spec":{},"name":"UPPER"})"), "VAL-000 name");
+  EXPECT_EQ(Root(R"({"kind":"Channel","spec":{},"name":"abc"})"), "ok");
+  const auto child = ParseRootCreate(R"({"kind":"Version","spec":{},"name":"UPPER"})", Stock());
+  EXPECT_EQ(std::get<Problem>(child).status, 422);
+  EXPECT_THAT(std::get<Problem>(child).detail, HasSubstr("channels"));
+}
+
+TEST(BodiesTest, SpecsBecomeCanonical) {
+  const auto parsed = ParseTypedCreate(
+      R"({"kind":"Cluster","name":"abc","spec":{ "b" : 1.0, "a" : 18446744073709551615 }})",
+      *Stock().FindKind("Cluster"));
+  EXPECT_EQ(std::get<CreateBody>(parsed).spec, R"({"a":18446744073709551615,"b":1})");
+}
+
+TEST(BodiesTest, RecordsHaveALimit) {
+  EXPECT_EQ(
+      Typed(R"({"kind":"Cluster","name":"abc","spec":{"a":")" + std::string(1 << 20, 'x') + "\"}}"),
+      "VAL-008");
+}
+
+TEST(BodiesTest, Patches) {
+  const auto verdict = [](const std::string& body) { return Verdict(ParsePatch(body)); };
+  EXPECT_EQ(verdict("{}"), "VAL-005");
+  EXPECT_EQ(verdict(R"({"spec":null})"), "VAL-005");
+  EXPECT_EQ(verdict(R"({"spec":null,"labels":{}})"), "VAL-000 spec");
+  EXPECT_EQ(verdict(R"({"name":"x"})"), "VAL-006");
+  EXPECT_EQ(verdict(R"({"spec":"x"})"), "VAL-000 spec");
+  EXPECT_EQ(verdict(R"({"labels":{"-":"x"}})"), "VAL-000 labels");
+  EXPECT_EQ(verdict(R"({"references":{"a":[]}})"), "VAL-000 references");
+  EXPECT_EQ(verdict(R"({"references":{}})"), "ok");
+  const auto patch = std::get<PatchBody>(ParsePatch(R"({"labels":{"a":"b"}})"));
+  EXPECT_FALSE(patch.spec.has_value());
+  EXPECT_EQ(patch.labels, (projections::Labels{{"a", "b"}}));
+}
+
+TEST(BodiesTest, ForceDeletes) {
+  const auto verdict = [](const std::string& body) { return Verdict(ParseForceDelete(body)); };
+  EXPECT_EQ(verdict(""), "VAL-006");
+  EXPECT_EQ(verdict("{}"), "VAL-000 reason");
+  EXPECT_EQ(verdict(R"({"reason":5})"), "VAL-000 reason");
+  EXPECT_EQ(verdict(R"({"reason":" "})"), "VAL-000 reason");
+  std::string umlauts;
+  for (int i = 0; i < 1024; ++i) {
+    umlauts += "\xC3\xA4";
+  }
+  EXPECT_EQ(verdict("{\"reason\":\"" + umlauts + "\"}"), "ok");
+  EXPECT_EQ(verdict("{\"reason\":\"" + umlauts + "x\"}"), "VAL-000 reason");
+}
+
+TEST(ListParamsTest, DefaultsAndBounds) {
+  const auto parse = [](const std::string& query) {
+    return ParseListParams(*MakeRequest("GET", "/x?" + query));
+  };
+  const auto options = std::get<projections::ListOptions>(parse("page=%20&order=&pageSize=3"));
+  EXPECT_EQ(options.page, 1u);
+  EXPECT_EQ(options.size, 20u);
+  EXPECT_EQ(options.order, projections::DefaultOrder());
+  EXPECT_EQ(std::get<projections::ListOptions>(parse("page=100000&size=100")).page, 100000u);
+  EXPECT_EQ(Verdict(parse("page=100001")), "VAL-000 page");
+  EXPECT_EQ(std::get<Problem>(parse("page=x&size=0")).errors.size(), 2u);
+  EXPECT_EQ(Verdict(parse("order=nope")), "VAL-005");
+  EXPECT_EQ(Verdict(parse("search=x")), "INT-003");
+  EXPECT_EQ(Verdict(parse("ref_type=x")), "VAL-000 reftargetid");
+  EXPECT_EQ(Verdict(parse("ref_target_id=x")), "VAL-000 reftype");
+}
+
+TEST(ListParamsTest, OrdersHaveSeveralTerms) {
+  const auto parsed =
+      ParseListParams(*MakeRequest("GET", "/x?order=kind,name%20%20desc&order=id%20asc"));
+  using projections::OrderTerm;
+  using projections::ResourceColumn;
+  EXPECT_THAT(
+      std::get<projections::ListOptions>(parsed).order,
+      ElementsAre(OrderTerm{ResourceColumn::kKind, false}, OrderTerm{ResourceColumn::kName, true},
+                  OrderTerm{ResourceColumn::kId, false}));
+}
+
+TEST(ProblemsTest, RefusalsHaveTheirCodes) {
+  using projections::RefusalReason;
+  const auto code = [](RefusalReason reason) {
+    return ProblemCodeName(ProblemOf({reason, "why", {}}).code).substr(11);
+  };
+  EXPECT_EQ(code(RefusalReason::kNotFound), "NTF-001");
+  EXPECT_EQ(code(RefusalReason::kParentNotFound), "NTF-001");
+  EXPECT_EQ(code(RefusalReason::kVersionMismatch), "CNF-002");
+  EXPECT_EQ(code(RefusalReason::kNameTaken), "CNF-001");
+  EXPECT_EQ(code(RefusalReason::kMarkedForDeletion), "CNF-003");
+  EXPECT_EQ(code(RefusalReason::kActiveChildren), "CNF-003");
+  EXPECT_EQ(code(RefusalReason::kNotDeleting), "CNF-003");
+  EXPECT_EQ(code(RefusalReason::kTooLarge), "VAL-008");
+}
+
+TEST(ProblemsTest, EntityTagsComeBackAsVersions) {
+  const auto match = [](const std::string& header) {
+    return IfMatch(*MakeRequest("PATCH", "/x", {{"If-Match", header}}));
+  };
+  EXPECT_EQ(EntityTag(engine::Position{17}), "\"17-0\"");
+  EXPECT_THAT(match("\"17-0\""), ElementsAre(engine::Position{17}));
+  EXPECT_THAT(match("\"17-3\", \"18-0\""), ElementsAre(engine::Position{17}, engine::Position{18}));
+  EXPECT_TRUE(match("*").empty());
+  EXPECT_TRUE(IfMatch(*MakeRequest("PATCH", "/x")).empty());
+  for (const std::string odd : {"17-0", "W/\"17-0\"", "\"x\"", "\"17\"", "\"\"", ""}) {
+    EXPECT_THAT(match(odd), ElementsAre(engine::Position::kBeforeFirst)) << odd;
+  }
+}
+
+}  // namespace
+}  // namespace api

@@ -1,0 +1,103 @@
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "api/server/access_log.h"
+#include "api/server/async_log.h"
+#include "api/server/metrics.h"
+#include "engine/base/logging.h"
+#include "tests/api/dispatch/hooked_engine.h"
+
+namespace api {
+namespace {
+
+using dispatch_test::MakeRequest;
+using testing::HasSubstr;
+using testing::Not;
+
+TEST(AccessLogTest, ALineHasWhatHappenedAndNoSecrets) {
+  const auto request = MakeRequest(
+      "POST", "/api/v1/x?token=secret1",
+      {{"Authorization", "Bearer secret2"}, {"Cookie", "secret3"}, {"User-Agent", "curl/8"}});
+  LogAnswer(*request, 201, 0.0125);
+  const std::vector<std::string> lines = support::LogLines();
+  ASSERT_EQ(lines.size(), 1u);
+  EXPECT_THAT(lines[0], HasSubstr(R"("level":"info")"));
+  EXPECT_THAT(lines[0], HasSubstr(R"("method":"POST")"));
+  EXPECT_THAT(lines[0], HasSubstr(R"("path":"/api/v1/x")"));
+  EXPECT_THAT(lines[0], HasSubstr(R"("status_code":201)"));
+  EXPECT_THAT(lines[0], HasSubstr(R"("duration_ms":12.5)"));
+  EXPECT_THAT(lines[0], HasSubstr(R"("user_agent":"curl/8")"));
+  EXPECT_THAT(lines[0], Not(HasSubstr("secret")));
+}
+
+TEST(AccessLogTest, SeveritiesFollowTheStatus) {
+  support::ExpectErrorLogs();
+  const auto level = [](const std::string& path, int status) {
+    const std::size_t before = support::LogLines().size();
+    LogAnswer(*MakeRequest("GET", path), status, 0);
+    const std::vector<std::string> lines = support::LogLines();
+    return lines.size() == before ? std::string() : lines.back();
+  };
+  EXPECT_THAT(level("/x", 404), HasSubstr(R"("level":"info")"));
+  EXPECT_THAT(level("/x", 401), HasSubstr(R"("level":"warn")"));
+  EXPECT_THAT(level("/x", 503), HasSubstr(R"("level":"error")"));
+  EXPECT_EQ(level("/healthz", 200), "");
+  EXPECT_EQ(level("/readyz", 503), "");
+}
+
+// In a child process: the streams of this one belong to the test's own log check.
+TEST(AsyncLogTest, EverythingIsWrittenByTheEnd) {
+  int ends[2];
+  ASSERT_EQ(pipe(ends), 0);
+  const pid_t child = fork();
+  if (child == 0) {
+    dup2(ends[1], STDERR_FILENO);
+    close(ends[0]);
+    close(ends[1]);
+    {
+      AsyncLog log;
+      for (int i = 0; i < 1000; ++i) {
+        engine::Log(engine::Severity::kInfo, "line", {{"number", i}});
+      }
+    }
+    _exit(0);
+  }
+  close(ends[1]);
+  std::string text;
+  char buffer[4096];
+  ssize_t got = 0;
+  while ((got = read(ends[0], buffer, sizeof(buffer))) > 0) {
+    text.append(buffer, static_cast<std::size_t>(got));
+  }
+  close(ends[0]);
+  int status = 0;
+  waitpid(child, &status, 0);
+  EXPECT_EQ(status, 0);
+  EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 1000);
+  EXPECT_THAT(text, HasSubstr(R"("number":999)"));
+}
+
+TEST(MetricsTest, SamplesOfOneNameStandTogether) {
+  Metrics metrics;
+  metrics.AddSource([](Samples& samples) {
+    samples.push_back({"halo_x_total", "X.", MetricType::kCounter, 1, {{"a", "1"}}});
+    samples.push_back({"halo_x_total", "X.", MetricType::kCounter, 2, {{"a", "2"}}});
+    samples.push_back({"halo_y", "Y.", MetricType::kGauge, 3, {}});
+  });
+  EXPECT_THAT(metrics.Text(), HasSubstr("# HELP halo_x_total X.\n"
+                                        "# TYPE halo_x_total counter\n"
+                                        "halo_x_total{a=\"1\"} 1\n"
+                                        "halo_x_total{a=\"2\"} 2\n"));
+  EXPECT_THAT(metrics.Text(), HasSubstr("# TYPE halo_y gauge\nhalo_y 3\n"));
+}
+
+TEST(MetricsTest, RequestsWithoutARouteAreNotCounted) {
+  Metrics metrics;
+  metrics.Observe(*MakeRequest("GET", "/api/hyperfleet/v1/nothing"), 404, 0.1);
+  EXPECT_THAT(metrics.Text(), Not(HasSubstr("hyperfleet_api_requests_total{")));
+}
+
+}  // namespace
+}  // namespace api
