@@ -4,6 +4,8 @@
 #include <iterator>
 #include <utility>
 
+#include <absl/status/status.h>
+
 #include "engine/base/guard.h"
 #include "engine/base/status_macros.h"
 
@@ -97,13 +99,32 @@ absl::StatusOr<ViewPtr> Coalescer::Fly() {
   const Deadline deadline = Deadline::After(options_.flight_timeout);
   bool complete = false;
   while (!complete) {
-    ASSIGN_OR_RETURN(const News news, journal_.ReadAfter(follower_.cursors(), deadline));
+    const Cursors cursors = follower_.cursors();
+    ASSIGN_OR_RETURN(const News news, journal_.ReadAfter(cursors, deadline));
+    if (!GUARD("coalescer.origin", news.origin == origin_)) {
+      RETURN_IF_ERROR(ConfirmHistory(cursors, deadline));
+      origin_ = news.origin;
+    }
     follower_.Deliver(news);
     complete = news.complete;
     MutexLock lock(mutex_);
     counters_.rows += news.rows.size();
   }
   return follower_.view();
+}
+
+absl::Status Coalescer::ConfirmHistory(const Cursors& cursors, Deadline deadline) {
+  for (const StreamCursor& cursor : cursors) {
+    if (cursor.position == Position::kBeforeFirst) {
+      continue;
+    }
+    ASSIGN_OR_RETURN(const std::vector<Record> row,
+                     journal_.ReadStream(cursor.stream, cursor.position, 1, deadline));
+    if (row.empty() || row.front().digest != cursor.digest) {
+      follower_.Stop(cursor.stream, absl::DataLossError("the history in the store is another one"));
+    }
+  }
+  return absl::OkStatus();
 }
 
 void Coalescer::Land(std::uint64_t flight, absl::StatusOr<ViewPtr> view) {

@@ -6,11 +6,17 @@
 // later waits for the next, because the store may have taken its snapshot already. A flight
 // belongs to the coalescer and has its own deadline: no reader's patience kills it. An error fails
 // the readers of that flight and is not remembered.
+//
+// When another life of the store answers than last time (a restart, a failover, another database in
+// its place), the digests at all cursors are compared before its news is believed: equal means that
+// what was folded is a prefix of this history; a stream that differs, or ends before its cursor, is
+// stopped.
 
 #pragma once
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <vector>
 
 #include <absl/status/statusor.h>
@@ -62,6 +68,7 @@ class Coalescer {
 
   void FlyUntilStopped();
   absl::StatusOr<ViewPtr> Fly();
+  absl::Status ConfirmHistory(const Cursors& cursors, Deadline deadline);
   void Land(std::uint64_t flight, absl::StatusOr<ViewPtr> view);
 
   Journal& journal_;
@@ -73,6 +80,7 @@ class Coalescer {
   std::uint64_t sent_ ABSL_GUARDED_BY(mutex_) = 0;
   bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
   Counters counters_ ABSL_GUARDED_BY(mutex_);
+  std::optional<Origin> origin_;  // Whose history was confirmed. Of the flight's thread.
   Thread thread_;
 };
 

@@ -111,13 +111,7 @@ void Follower::Fold(const Record& record, Followed& followed) {
   }
   followed.changed = true;
   if (!verdict.ok()) {
-    followed.health = absl::DataLossError(absl::StrFormat(
-        "stream %d is stopped after position %d: %s", Raw(cursor.stream), Raw(cursor.position),
-        std::string(verdict.message().data(), verdict.message().size())));
-    Log(Severity::kError, "stream stopped",
-        {{"stream", Raw(cursor.stream)},
-         {"position", Raw(cursor.position)},
-         {"reason", verdict.ToString()}});
+    StopFollowed(followed, verdict);
     return;
   }
   followed.cursor.position = record.position;
@@ -126,6 +120,27 @@ void Follower::Fold(const Record& record, Followed& followed) {
   followed.at = record.at;
   if (observer_) {
     observer_(record);
+  }
+}
+
+void Follower::StopFollowed(Followed& followed, const absl::Status& why) {
+  const StreamCursor& cursor = followed.cursor;
+  followed.changed = true;
+  followed.health = absl::DataLossError(absl::StrFormat(
+      "stream %d is stopped after position %d: %s", Raw(cursor.stream), Raw(cursor.position),
+      std::string(why.message().data(), why.message().size())));
+  Log(Severity::kError, "stream stopped",
+      {{"stream", Raw(cursor.stream)},
+       {"position", Raw(cursor.position)},
+       {"reason", why.ToString()}});
+}
+
+void Follower::Stop(StreamId stream, absl::Status why) {
+  MutexLock lock(door_);
+  Followed* const followed = Find(stream);
+  if (followed != nullptr && followed->health.ok()) {
+    StopFollowed(*followed, why);
+    Publish();
   }
 }
 

@@ -51,6 +51,10 @@ class Follower {
   // catch-up fills it.
   void Deliver(const News& news);
 
+  // Stops a stream for good: its history is not the one that was folded. Does nothing to a stream
+  // that is stopped already or not followed.
+  void Stop(StreamId stream, absl::Status why);
+
   ViewPtr view() const;
   Cursors cursors() const { return view()->cursors(); }
 
@@ -70,6 +74,8 @@ class Follower {
   Followed* Find(StreamId stream) ABSL_EXCLUSIVE_LOCKS_REQUIRED(door_);
   void Fold(const Record& record, Followed& followed) ABSL_EXCLUSIVE_LOCKS_REQUIRED(door_);
   absl::Status Check(const Record& record, const Followed& followed) const;
+  void StopFollowed(Followed& followed, const absl::Status& why)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(door_);
   void Publish() ABSL_EXCLUSIVE_LOCKS_REQUIRED(door_);
 
   Mutex door_;

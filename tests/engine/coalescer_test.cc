@@ -7,6 +7,7 @@
 
 #include "engine/memory/memory.h"
 #include "tests/support/hooked_journal.h"
+#include "tests/support/logs.h"
 #include "tests/support/row_builder.h"
 #include "tests/support/status_matchers.h"
 #include "tests/support/toy_fold.h"
@@ -148,6 +149,31 @@ TEST_F(CoalescerTest, StoppingFailsWhoStillWaits) {
   Release(absl::UnavailableError("store away"));
   landed.wait();
   EXPECT_EQ(failed, 2);
+}
+
+TEST_F(CoalescerTest, ALosslessRestartOfTheStoreIsGoneOnWith) {
+  Open();
+  AppendOne(store_->journal(), kThings, "a", "1");
+  ASSERT_OK(coalescer_->JoinAndWait());
+  journal_.SwitchTo(store_->journal(), "restarted");
+  AppendOne(store_->journal(), kThings, "a", "2");
+  ASSERT_OK_AND_ASSIGN(const ViewPtr view, coalescer_->JoinAndWait());
+  EXPECT_OK(view->Find(kThings)->health);
+  EXPECT_EQ(view->tx, Tx{2});
+}
+
+TEST_F(CoalescerTest, AStoreThatLostWhatWeKnowIsNoticedByTheFirstReader) {
+  support::ExpectErrorLogs();
+  Open();
+  AppendOne(store_->journal(), kThings, "a", "1");
+  AppendOne(store_->journal(), kThings, "a", "2");
+  ASSERT_OK(coalescer_->JoinAndWait());
+  // Restored to an earlier point: the same first row, and nothing new that could give it away.
+  const std::unique_ptr<Engine> restored = memory::Open(support::Streams());
+  AppendOne(restored->journal(), kThings, "a", "1");
+  journal_.SwitchTo(restored->journal(), "restored");
+  ASSERT_OK_AND_ASSIGN(const ViewPtr view, coalescer_->JoinAndWait());
+  EXPECT_THAT(ImageIn<support::ToyImage>(*view), StatusIs(absl::StatusCode::kDataLoss));
 }
 
 TEST_F(CoalescerTest, AFlightHandsOverAllItsReadersAtOnce) {

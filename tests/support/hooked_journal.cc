@@ -32,16 +32,17 @@ absl::StatusOr<std::unique_ptr<engine::Transaction>> HookedJournal::Begin(
   if (hooks.before_begin) {
     RETURN_IF_ERROR(hooks.before_begin());
   }
-  ASSIGN_OR_RETURN(auto behind, behind_.Begin(deadline));
+  ASSIGN_OR_RETURN(auto behind, behind_->Begin(deadline));
   return std::make_unique<HookedTransaction>(std::move(behind), hooks);
 }
 
 absl::StatusOr<engine::News> HookedJournal::ReadAfter(const engine::Cursors& after,
                                                       engine::Deadline deadline) {
-  ASSIGN_OR_RETURN(engine::News news, behind_.ReadAfter(after, deadline));
+  ASSIGN_OR_RETURN(engine::News news, behind_->ReadAfter(after, deadline));
   if (hooks.after_read) {
     RETURN_IF_ERROR(hooks.after_read());
   }
+  news.origin.id += origin_;
   return news;
 }
 

@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -26,31 +27,38 @@ struct JournalHooks {
 // Thread-safe as the journal behind it. Set the hooks before it is used by other threads.
 class HookedJournal final : public engine::Journal {
  public:
-  explicit HookedJournal(engine::Journal& behind) : behind_(behind) {}
+  explicit HookedJournal(engine::Journal& behind) : behind_(&behind) {}
+
+  // From now on another store answers, under another origin. Not while it is used.
+  void SwitchTo(engine::Journal& behind, std::string origin) {
+    behind_ = &behind;
+    origin_ = std::move(origin);
+  }
 
   JournalHooks hooks;
 
-  const engine::Catalogue& catalogue() const override { return behind_.catalogue(); }
+  const engine::Catalogue& catalogue() const override { return behind_->catalogue(); }
   absl::StatusOr<std::unique_ptr<engine::Transaction>> Begin(engine::Deadline deadline) override;
   absl::StatusOr<engine::News> ReadAfter(const engine::Cursors& after,
                                          engine::Deadline deadline) override;
   absl::StatusOr<std::vector<engine::Record>> ReadStream(engine::StreamId stream,
                                                          engine::Position from, int limit,
                                                          engine::Deadline deadline) override {
-    return behind_.ReadStream(stream, from, limit, deadline);
+    return behind_->ReadStream(stream, from, limit, deadline);
   }
   absl::StatusOr<std::vector<engine::StreamTail>> Tails(engine::Deadline deadline) override {
-    return behind_.Tails(deadline);
+    return behind_->Tails(deadline);
   }
   absl::Status Scan(const engine::ScanOptions& options, const engine::RowSink& sink,
                     engine::Deadline deadline) override {
-    return behind_.Scan(options, sink, deadline);
+    return behind_->Scan(options, sink, deadline);
   }
 
  private:
   class HookedTransaction;
 
-  engine::Journal& behind_;
+  engine::Journal* behind_;
+  std::string origin_;
 };
 
 }  // namespace support
