@@ -23,14 +23,12 @@ absl::StatusOr<std::unique_ptr<TestStore>> TestStore::OnFiles() {
   ASSIGN_OR_RETURN(store->directory_, PrivateDirectory::Make());
   store->data_dir_ = store->directory_->path() + "/data";
   store->flags_ = {"--data-dir", store->data_dir_};
-  RETURN_IF_ERROR(store->directory_->Write("admins", absl::StrFormat("ops:%s\n", kToken)).status());
   return store;
 }
 
 absl::StatusOr<std::unique_ptr<TestStore>> TestStore::OnPostgres(bool pooled) {
   std::unique_ptr<TestStore> store(new TestStore);
   ASSIGN_OR_RETURN(store->directory_, PrivateDirectory::Make());
-  RETURN_IF_ERROR(store->directory_->Write("admins", absl::StrFormat("ops:%s\n", kToken)).status());
   PostgresCluster& cluster = SharedCluster();
   ASSIGN_OR_RETURN(store->owner_url_, cluster.CreateDatabase("halo"));
   RETURN_IF_ERROR(cluster.CreateRole(kRole));
@@ -59,12 +57,15 @@ absl::StatusOr<Finished> RunHalo(const std::vector<std::string>& args) {
   return RunProcess({.argv = argv}, StartDeadline());
 }
 
-absl::StatusOr<std::unique_ptr<HaloServer>> HaloServer::Start(
-    const TestStore& store, const std::vector<std::string>& more) {
+absl::StatusOr<std::unique_ptr<HaloServer>> HaloServer::Start(const TestStore& store,
+                                                              const std::vector<std::string>& more,
+                                                              const std::string& operator_name) {
   std::unique_ptr<HaloServer> server(new HaloServer);
+  ASSIGN_OR_RETURN(const std::string admins,
+                   store.directory().Write("admins", operator_name + ":" + kToken + "\n"));
   std::vector<std::string> argv = {
       Program("halo-server"), "serve", "--listen",           "127.0.0.1:0",
-      "--log-level",          "warn",  "--admin-token-file", store.directory().path() + "/admins"};
+      "--log-level",          "warn",  "--admin-token-file", admins};
   argv.insert(argv.end(), store.flags().begin(), store.flags().end());
   argv.insert(argv.end(), more.begin(), more.end());
   ASSIGN_OR_RETURN(server->process_, Process::Start({.argv = argv}));

@@ -61,13 +61,15 @@ absl::StatusOr<Finished> RunHalo(const std::vector<std::string>& args);
 // One server on a port of its own. Thread-compatible; url() and headers are const.
 class HaloServer {
  public:
-  // Blocks until it says where it listens. `more` are further flags.
+  // Blocks until it says where it listens. `more` are further flags. Admin() is the operator of
+  // this name.
   static absl::StatusOr<std::unique_ptr<HaloServer>> Start(
-      const TestStore& store, const std::vector<std::string>& more = {});
+      const TestStore& store, const std::vector<std::string>& more = {},
+      const std::string& operator_name = "ops");
 
   const std::string& url() const { return url_; }
   Process& process() { return *process_; }
-  // The credentials of the operator named `ops`.
+  // The credentials of the operator.
   static HttpHeaders Admin();
 
   // Kills it at once and waits until it is gone.
