@@ -4,6 +4,7 @@
 
 #include <absl/strings/str_format.h>
 
+#include "engine/base/guard.h"
 #include "engine/base/status_macros.h"
 
 namespace engine {
@@ -69,8 +70,8 @@ absl::Status CheckAppend(const Catalogue& catalogue, std::span<const StreamTail>
   std::size_t bytes = 0;
   for (const Record& row : rows) {
     RETURN_IF_ERROR(CheckLimits(catalogue, row));
-    bytes += row.payload.size();
-    if (bytes > kMaxTransactionBytes) {
+    bytes += RowCost(row.key.size(), row.payload.size());
+    if (!GUARD("journal.transaction-limit", bytes <= kMaxTransactionBytes)) {
       return absl::InvalidArgumentError("the transaction is over its limit");
     }
     if (row.tx != Next(last_tx)) {

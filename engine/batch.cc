@@ -22,11 +22,15 @@ Batch::Verdict Batch::Judge(PendingCommand& pending, const View& view, const Loc
   if (kept_.size() >= limits_.commands || bytes_ >= limits_.bytes) {
     return Verdict::kDeferred;
   }
+  if (changed_.Touch(pending.last)) {
+    return Verdict::kDeferred;
+  }
   Footprint footprint;
   Proposal proposal = pending.command->Decide({view, state.now, footprint});
   // A refusal rests on the view, which is committed state, only while nothing it read was changed
   // by an earlier command of this batch.
   if (!GUARD("committer.conflict", !changed_.Touch(footprint))) {
+    pending.last = std::move(footprint);
     return Verdict::kDeferred;
   }
   if (proposal.records.empty()) {
@@ -96,7 +100,7 @@ absl::Status Batch::AppendRow(RecordDraft draft, const LockedState& state) {
     return absl::InvalidArgumentError(
         absl::StrFormat("a record of %d bytes is over the limit", draft.payload.size()));
   }
-  bytes_ += draft.payload.size();
+  bytes_ += RowCost(draft.key.size(), draft.payload.size());
   if (bytes_ > kMaxTransactionBytes) {
     return absl::ResourceExhaustedError("the records are over a transaction's limit");
   }

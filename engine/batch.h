@@ -17,7 +17,7 @@
 namespace engine {
 
 struct BatchLimits {
-  // A batch takes no more commands once its payloads reach this.
+  // A batch takes no more commands once its rows reach this, by RowCost.
   std::size_t bytes = kMaxTransactionBytes / 2;
   std::size_t commands = 1024;
 };
@@ -26,6 +26,10 @@ struct BatchLimits {
 struct PendingCommand {
   std::unique_ptr<Command> command;
   bool alone = false;  // Its transaction failed once; it is tried again without company.
+  // Of the judgement that a conflict made void. While an earlier command of a batch changes what
+  // it names, to judge again would most likely be in vain: a queue for one key costs a judgement a
+  // commit, not one a commit and waiting command. The first of a batch is always judged.
+  Footprint last = {};
 };
 
 // One thread; never blocks.
@@ -44,8 +48,8 @@ class Batch {
   //   kept      it proposed records; they are rows now
   //   finished  it was past its deadline, or proposed nothing, or proposed what the journal's
   //             limits refuse: it has been told
-  //   deferred  it touches what an earlier command changed, or there is no room: `pending` is
-  //             untouched and belongs to the next batch
+  //   deferred  it touches what an earlier command changed, or there is no room: `pending`
+  //             belongs to the next batch
   enum class Verdict { kKept, kFinished, kDeferred };
   Verdict Judge(PendingCommand& pending, const View& view, const LockedState& state);
 

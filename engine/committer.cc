@@ -45,6 +45,7 @@ Committer::~Committer() {
     stopping_ = true;
   }
   arrived_.SignalAll();
+  stopped_.SignalAll();
   thread_.Join();
 }
 
@@ -54,7 +55,7 @@ void Committer::Submit(std::unique_ptr<Command> command) {
     MutexLock lock(mutex_);
     if (stopping_) {
       refusal = absl::UnavailableError("shutting down");
-    } else if (queue_.size() >= options_.max_queue) {
+    } else if (!GUARD("committer.queue", queue_.size() + carried_over_ < options_.max_queue)) {
       refusal = absl::ResourceExhaustedError("too many writers wait for the journal");
     } else {
       queue_.push_back(std::move(command));
@@ -76,6 +77,8 @@ void Committer::CommitUntilStopped() {
   Commands carried;  // Deferred by a conflict or to be tried alone; they go first.
   while (WaitForCommands(carried)) {
     RunTransaction(carried);
+    MutexLock lock(mutex_);
+    carried_over_ = carried.size();
   }
   TakeQueue(carried);
   FailAll(carried, absl::UnavailableError("shutting down"));
@@ -92,17 +95,20 @@ bool Committer::WaitForCommands(const Commands& carried) {
 void Committer::TakeQueue(Commands& carried) {
   MutexLock lock(mutex_);
   for (std::unique_ptr<Command>& command : queue_) {
-    carried.push_back({std::move(command), false});
+    carried.push_back({.command = std::move(command)});
   }
   queue_.clear();
 }
 
-// Tells those whose deadline passed while the lock was waited for.
-void Committer::Expire(Commands& carried) {
+// Tells those whose deadline passed while they waited, or is not later than `given_up`: a store
+// may give up a little before the deadline, or at one of its own, and to ask it again at once for
+// what time is left would be in vain, again and again.
+void Committer::Expire(Commands& carried, std::optional<Deadline> given_up) {
   TakeQueue(carried);
   Commands alive;
   for (PendingCommand& pending : carried) {
-    if (pending.command->deadline().HasPassed()) {
+    const Deadline deadline = pending.command->deadline();
+    if (deadline.HasPassed() || (given_up.has_value() && !(*given_up < deadline))) {
       pending.command->Finish({CommandOutcome::Kind::kFailed,
                                absl::DeadlineExceededError("the journal's lock was not free"),
                                Tx::kBeforeFirst,
@@ -115,7 +121,7 @@ void Committer::Expire(Commands& carried) {
 }
 
 void Committer::RunTransaction(Commands& carried) {
-  Expire(carried);
+  Expire(carried, std::nullopt);
   if (carried.empty()) {
     return;
   }
@@ -126,7 +132,7 @@ void Committer::RunTransaction(Commands& carried) {
   LockedState state;
   auto transaction = BeginCaughtUp(deadline, state);
   if (absl::IsDeadlineExceeded(transaction.status())) {
-    return;  // Whose deadline it was is told next time round; the others still have time.
+    return Expire(carried, deadline);  // The others still have time.
   }
   if (!transaction.ok()) {
     FailAll(carried, transaction.status());
@@ -278,7 +284,7 @@ void Committer::Settle(Batch batch, const LockedState& state, Commands& carried)
     if (stopping_) {
       break;
     }
-    arrived_.WaitUntil(mutex_, Deadline::After(kSettleInterval).EarlierOf(deadline));
+    stopped_.WaitUntil(mutex_, Deadline::After(kSettleInterval).EarlierOf(deadline));
   }
   batch.Finish(CommandOutcome::Kind::kUnknown,
                absl::UnknownError("the store did not answer the commit in time"));
@@ -288,8 +294,10 @@ void Committer::Settle(Batch batch, const LockedState& state, Commands& carried)
 // still runs holds it, so once it is ours that transaction has ended, one way or the other.
 absl::StatusOr<bool> Committer::IsInJournal(const Record& record, Deadline deadline) {
   ASSIGN_OR_RETURN(const std::unique_ptr<Transaction> lock, journal_.Begin(deadline));
-  ASSIGN_OR_RETURN(const std::vector<Record> found,
-                   journal_.ReadStream(record.stream, record.position, 1, deadline));
+  // Read through the transaction: another connection could be to another server.
+  const Position before{Raw(record.position) - 1};
+  ASSIGN_OR_RETURN(const LockedState state, lock->Read({{record.stream, before, Digest::kEmpty}}));
+  const std::vector<Record>& found = state.news.rows;
   return !GUARD("committer.settle", found.empty() || found.front().digest != record.digest);
 }
 

@@ -18,6 +18,7 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include <absl/status/status.h>
@@ -33,7 +34,8 @@
 namespace engine {
 
 struct CommitterOptions {
-  // Commands queued at once; one more is refused with kResourceExhausted.
+  // Commands that wait at once, in the queue or because a conflict moved them to a later batch;
+  // one more is refused with kResourceExhausted.
   std::size_t max_queue = 4096;
   BatchLimits limits = {};
   // The audit stream; every proposal with an audit draft gets one entry there.
@@ -68,7 +70,7 @@ class Committer {
   void CommitUntilStopped();
   bool WaitForCommands(const Commands& carried);
   void TakeQueue(Commands& carried);
-  void Expire(Commands& carried);
+  void Expire(Commands& carried, std::optional<Deadline> given_up);
   void RunTransaction(Commands& carried);
   absl::StatusOr<std::unique_ptr<Transaction>> BeginCaughtUp(Deadline deadline, LockedState& state);
   absl::Status CheckTails(const View& view, const LockedState& state) const;
@@ -85,7 +87,9 @@ class Committer {
   const CommitterOptions options_;
   mutable Mutex mutex_;
   CondVar arrived_;
+  CondVar stopped_;
   std::deque<std::unique_ptr<Command>> queue_ ABSL_GUARDED_BY(mutex_);
+  std::size_t carried_over_ ABSL_GUARDED_BY(mutex_) = 0;  // Left by the last transaction.
   bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
   Counters counters_ ABSL_GUARDED_BY(mutex_);
   Thread thread_;

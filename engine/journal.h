@@ -67,10 +67,15 @@ using Catalogue = std::vector<StreamSpec>;
 // Limits that every backend enforces with kInvalidArgument before anything is written.
 inline constexpr std::size_t kMaxRecordBytes = std::size_t{1} << 20;
 inline constexpr std::size_t kMaxKeyBytes = 512;
-// A transaction's payloads together; the committer closes a batch before it is reached.
+// A transaction's rows together, as RowCost counts them; the committer closes a batch before it is
+// reached.
 inline constexpr std::size_t kMaxTransactionBytes = std::size_t{4} << 20;
 // A page of news; larger than any transaction, so that a page always makes progress.
 inline constexpr std::size_t kNewsPageBytes = std::size_t{8} << 20;
+// What a row counts for: key, payload, and its other fields, generously.
+constexpr std::size_t RowCost(std::size_t key_bytes, std::size_t payload_bytes) {
+  return key_bytes + payload_bytes + 128;
+}
 
 // One row of the journal.
 struct Record {

@@ -6,12 +6,6 @@
 #include "engine/base/guard.h"
 
 namespace engine {
-namespace {
-
-// What a row costs beside its payload: fixed fields and key, generously.
-constexpr std::size_t kRowOverhead = 128;
-
-}  // namespace
 
 NewsPage::NewsPage(Cursors after, std::size_t page_bytes) : page_bytes_(page_bytes) {
   news_.after = std::move(after);
@@ -22,7 +16,7 @@ bool NewsPage::Add(Record row) {
     stream_ = row.stream;
     stream_bytes_ = 0;
   }
-  stream_bytes_ += row.payload.size() + row.key.size() + kRowOverhead;
+  stream_bytes_ += RowCost(row.key.size(), row.payload.size());
   if (stream_bytes_ > page_bytes_) {
     first_left_out_ = std::min(first_left_out_.value_or(row.tx), row.tx);
     return false;

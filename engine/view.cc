@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "engine/base/guard.h"
+
 namespace engine {
 
 const StreamView* View::Find(StreamId stream) const {
@@ -15,7 +17,9 @@ Cursors View::cursors() const {
   Cursors cursors;
   cursors.reserve(streams.size());
   for (const StreamView& stream : streams) {
-    cursors.push_back({stream.stream, stream.position, stream.digest});
+    if (GUARD("view.stopped-streams", stream.health.ok())) {
+      cursors.push_back({stream.stream, stream.position, stream.digest});
+    }
   }
   return cursors;
 }

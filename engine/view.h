@@ -43,6 +43,8 @@ struct View {
 
   // Null when the stream is not followed.
   const StreamView* Find(StreamId stream) const;
+  // Where to read on from. A stopped stream is left out: what it would bring is ignored, and its
+  // backlog would fill every page for ever.
   Cursors cursors() const;
 };
 using ViewPtr = std::shared_ptr<const View>;

@@ -108,7 +108,10 @@ News MemoryJournal::NewsAfter(const Cursors& after) const {
   return std::move(page).Finish();
 }
 
-absl::StatusOr<News> MemoryJournal::ReadAfter(const Cursors& after, Deadline) {
+absl::StatusOr<News> MemoryJournal::ReadAfter(const Cursors& after, Deadline deadline) {
+  if (deadline.HasPassed()) {
+    return absl::DeadlineExceededError("reading the journal");
+  }
   MutexLock lock(mutex_);
   return NewsAfter(after);
 }

@@ -33,11 +33,6 @@ absl::StatusOr<Result> AskOn(Connection& connection, const Statements& statement
   return std::move(outcome.results[2]);
 }
 
-absl::StatusOr<Result> PostgresJournal::Ask(Lane lane, Step step, Deadline deadline) {
-  ASSIGN_OR_RETURN(const Pool::Lease lease, pool_.Acquire(lane, deadline));
-  return AskOn(*lease, statements_, std::move(step), deadline);
-}
-
 absl::StatusOr<std::unique_ptr<Transaction>> PostgresJournal::Begin(Deadline deadline) {
   const Deadline bounded = Bounded(deadline);
   ASSIGN_OR_RETURN(Pool::Lease lease, pool_.Acquire(Lane::kCommit, bounded));
@@ -64,21 +59,33 @@ absl::StatusOr<std::vector<Record>> PostgresJournal::ReadStream(StreamId stream,
   ENGINE_CHECK(limit > 0);
   const std::uint64_t before = Raw(from) == 0 ? 0 : Raw(from) - 1;
   const Cursors after = {{stream, Position{before}, Digest::kEmpty}};
+  const Deadline bounded = Bounded(deadline);
+  ASSIGN_OR_RETURN(const Pool::Lease lease, pool_.Acquire(Lane::kShared, bounded));
   ASSIGN_OR_RETURN(
       const Result result,
-      Ask(Lane::kShared,
-          {statements_.news, NewsParams(after, limit, static_cast<std::int64_t>(kNewsPageBytes))},
-          Bounded(deadline)));
-  RETURN_IF_ERROR(OriginOf(result, kServerStart).status());
+      AskOn(*lease, statements_,
+            {statements_.news, NewsParams(after, limit, static_cast<std::int64_t>(kNewsPageBytes))},
+            bounded));
+  const absl::Status origin = OriginOf(result, kServerStart).status();
+  if (!origin.ok()) {
+    lease->Close();
+    return origin;
+  }
   return NewsRows(result);
 }
 
 absl::StatusOr<std::vector<StreamTail>> PostgresJournal::Tails(Deadline deadline) {
+  const Deadline bounded = Bounded(deadline);
+  ASSIGN_OR_RETURN(const Pool::Lease lease, pool_.Acquire(Lane::kShared, bounded));
   ASSIGN_OR_RETURN(
       const Result result,
-      Ask(Lane::kShared, {statements_.tails, TailsParams(catalogue_)}, Bounded(deadline)));
-  ASSIGN_OR_RETURN(AllTails all, TailsOf(catalogue_, result));
-  return std::move(all.tails);
+      AskOn(*lease, statements_, {statements_.tails, TailsParams(catalogue_)}, bounded));
+  absl::StatusOr<AllTails> all = TailsOf(catalogue_, result);
+  if (!all.ok()) {
+    lease->Close();
+    return std::move(all).status();
+  }
+  return std::move(all->tails);
 }
 
 absl::Status PostgresJournal::Scan(const ScanOptions& options, const RowSink& sink,

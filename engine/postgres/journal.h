@@ -33,7 +33,6 @@ class PostgresJournal final : public Journal {
   Deadline Bounded(Deadline deadline) const {
     return deadline.EarlierOf(Deadline::After(request_timeout_));
   }
-  absl::StatusOr<Result> Ask(Lane lane, Step step, Deadline deadline);
 
   const Catalogue catalogue_;
   const Statements& statements_;

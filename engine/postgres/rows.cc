@@ -187,6 +187,8 @@ absl::StatusOr<AllTails> TailsOf(const Catalogue& catalogue, const Result& resul
   for (int row = 0; row < result.rows(); ++row) {
     StreamTail tail = TailAt(result, row);
     all.last_tx = std::max(all.last_tx, tail.tx);
+    // The clock can have been set back, or be another machine's since a failover.
+    all.now = GUARD("postgres.time", false) ? all.now : std::max(all.now, tail.at);
     if (std::ranges::find(catalogue, tail.stream, &StreamSpec::id) != catalogue.end()) {
       all.tails.push_back(std::move(tail));
     }

@@ -34,7 +34,7 @@ absl::StatusOr<News> NewsOf(const Cursors& after, const Result& result);
 struct AllTails {
   std::vector<StreamTail> tails;  // Of the catalogue's streams, ascending.
   Tx last_tx = Tx::kBeforeFirst;  // Of all streams, also those of a newer catalogue.
-  Timestamp now;
+  Timestamp now;                  // Not before any row's.
   Origin origin;
 };
 Params TailsParams(const Catalogue& catalogue);

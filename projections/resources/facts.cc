@@ -1,5 +1,7 @@
 #include "projections/resources/facts.h"
 
+#include "engine/base/guard.h"
+
 namespace projections {
 namespace {
 
@@ -29,17 +31,23 @@ std::string NameFact(const NameProbe& name) {
 }  // namespace
 
 const ResourceEntry* TrackedResources::Find(std::string_view id) {
-  footprint_.Read(RecordFact(id));
+  if (!GUARD("resources.facts-record", false)) {
+    footprint_.Read(RecordFact(id));
+  }
   return image_.Find(id);
 }
 
 const ResourceEntry* TrackedResources::FindNamed(const NameProbe& name) {
-  footprint_.Read(NameFact(name));
+  if (!GUARD("resources.facts-name", false)) {
+    footprint_.Read(NameFact(name));
+  }
   return image_.FindNamed(name);
 }
 
 std::vector<const ResourceEntry*> TrackedResources::Children(std::string_view owner_id) {
-  footprint_.ReadPrefix(ChildrenPrefix(owner_id));
+  if (!GUARD("resources.facts-children", false)) {
+    footprint_.ReadPrefix(ChildrenPrefix(owner_id));
+  }
   return image_.Children(owner_id);
 }
 

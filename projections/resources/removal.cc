@@ -13,7 +13,7 @@ namespace {
 
 using schemas::RemovalCause;
 
-// Room for keys and the audit entry beside the payloads.
+// Room for the audit entry.
 constexpr std::size_t kMaxRemovalBytes = engine::kMaxTransactionBytes - (std::size_t{64} << 10);
 
 }  // namespace
@@ -140,7 +140,8 @@ std::optional<Refusal> DraftChanges(const std::vector<RemovalPlan::Change>& chan
                                                             removal.actor, removal.reason},
                                              entry.position())
                                    : DraftOf(MarkedState(entry, removal), entry.position()));
-    bytes += proposal.records.back().payload.size() + proposal.records.back().key.size();
+    const engine::RecordDraft& draft = proposal.records.back();
+    bytes += engine::RowCost(draft.key.size(), draft.payload.size());
     if (bytes > kMaxRemovalBytes) {
       return Refusal{RefusalReason::kTooLarge,
                      absl::StrFormat("the resources below %s '%s' are too many to delete in one "

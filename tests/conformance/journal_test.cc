@@ -6,6 +6,7 @@
 
 #include "engine/append_check.h"
 #include "engine/base/mutex.h"
+#include "engine/base/status_macros.h"
 #include "engine/base/thread.h"
 #include "tests/conformance/conformance.h"
 #include "tests/support/status_matchers.h"
@@ -157,6 +158,16 @@ TEST_P(JournalConformance, RecordsOverTheLimitsAreRefused) {
   EXPECT_TRUE(AllRows().empty());
 }
 
+TEST_P(JournalConformance, ATransactionOfVeryManySmallRowsIsRefused) {
+  ASSERT_OK_AND_ASSIGN(auto transaction, journal().Begin(Soon()));
+  ASSERT_OK_AND_ASSIGN(const auto state, transaction->Read({}));
+  RowBuilder rows(state);
+  for (std::size_t cost = 0; cost <= engine::kMaxTransactionBytes; cost += engine::RowCost(0, 1)) {
+    rows.Add(kEvents, "", "x");
+  }
+  EXPECT_THAT(transaction->Append(rows.rows()), StatusIs(absl::StatusCode::kInvalidArgument));
+}
+
 TEST_P(JournalConformance, UnderTheLockNewsTailsAndTimeAreOneCut) {
   AppendEvent("one");
   const Record two = AppendEvent("two");
@@ -170,6 +181,39 @@ TEST_P(JournalConformance, UnderTheLockNewsTailsAndTimeAreOneCut) {
   EXPECT_EQ(state.tails[1].digest, two.digest);
   EXPECT_EQ(state.last_tx, Tx{2});
   EXPECT_GE(state.now, two.at);
+}
+
+TEST_P(JournalConformance, TimeDoesNotFallBehindTheLastRow) {
+  // A row of tomorrow: the clock was set back since, or is another machine's.
+  ASSERT_OK_AND_ASSIGN(auto transaction, journal().Begin(Soon()));
+  ASSERT_OK_AND_ASSIGN(auto state, transaction->Read({}));
+  state.now.micros += 24LL * 3600 * 1'000'000;
+  const std::vector<Record> rows = RowBuilder(state).Add(kEvents, "", "tomorrow").rows();
+  ASSERT_OK(transaction->Append(rows));
+  ASSERT_EQ(transaction->Commit().kind, CommitOutcome::Kind::kCommitted);
+  transaction.reset();
+  const Record next = AppendEvent("today");
+  EXPECT_GE(next.at, rows.front().at);
+}
+
+TEST_P(JournalConformance, ManySmallRowsAreLimitedAsAPageIs) {
+  // What the rows of a transaction cost beside their payloads must not make it larger than a page
+  // of news, or nobody could ever read past it.
+  constexpr std::size_t kMost = engine::kMaxTransactionBytes / engine::RowCost(1, 1);
+  const auto append = [&](std::size_t rows) -> absl::Status {
+    ASSIGN_OR_RETURN(auto transaction, journal().Begin(Soon()));
+    ASSIGN_OR_RETURN(const auto state, transaction->Read({}));
+    RowBuilder builder(state);
+    for (std::size_t i = 0; i < rows; ++i) {
+      builder.Add(kThings, "k", "v");
+    }
+    RETURN_IF_ERROR(transaction->Append(builder.rows()));
+    return transaction->Commit().why;
+  };
+  EXPECT_THAT(append(kMost + 1), StatusIs(absl::StatusCode::kInvalidArgument));
+  ASSERT_OK(append(kMost));
+  ASSERT_OK_AND_ASSIGN(const News news, journal().ReadAfter(FromTheStart(), Soon()));
+  EXPECT_EQ(news.rows.size(), kMost);
 }
 
 TEST_P(JournalConformance, TheTailOfAChainedStreamCarriesItsLastRecord) {

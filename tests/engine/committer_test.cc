@@ -1,5 +1,8 @@
 #include "engine/committer.h"
 
+#include <atomic>
+#include <utility>
+
 #include "tests/engine/committer_fixture.h"
 #include "tests/support/logs.h"
 #include "tests/support/poll.h"
@@ -172,6 +175,20 @@ TEST_F(CommitterTest, ACommandPastItsDeadlineIsDroppedUnjudged) {
   EXPECT_FALSE(judged);
 }
 
+TEST_F(CommitterTest, AStoreThatGivesUpEarlyIsNotAskedAgainForTheSameCommand) {
+  // As Postgres does, whose lock_timeout ends a little before the deadline.
+  int begins = 0;
+  journal_.hooks.before_begin = [&begins] {
+    return ++begins == 1 ? absl::DeadlineExceededError("lock_timeout") : absl::OkStatus();
+  };
+  Open();
+  Submit(PutAlways("a", "1"), Deadline::After(std::chrono::seconds(20)));
+  EXPECT_THAT(WaitForAll().front().why, StatusIs(absl::StatusCode::kDeadlineExceeded));
+  Submit(PutAlways("b", "2"));
+  EXPECT_EQ(WaitForAll().back().kind, Kind::kCommitted);
+  EXPECT_EQ(begins, 2);
+}
+
 TEST_F(CommitterTest, AFullQueueRefusesAtOnce) {
   Open({.max_queue = 1});
   Hold();
@@ -184,6 +201,72 @@ TEST_F(CommitterTest, AFullQueueRefusesAtOnce) {
   Release();
   WaitForAll();
   EXPECT_THAT(Values(), testing::ElementsAre(testing::Pair("a", "1"), testing::Pair("b", "2")));
+}
+
+TEST_F(CommitterTest, WhatAConflictCarriesOverCountsAsQueued) {
+  // Every commit of "hot" lets one through; the others wait on outside of the queue.
+  Open({.max_queue = 8});
+  Hold();
+  Submit(PutAlways("hot", "0"));
+  WaitForBegins(1);
+  for (int i = 1; i < 8; ++i) {
+    Submit(PutAlways("hot", std::to_string(i)));
+  }
+  bool second = false;
+  journal_.hooks.on_commit = [this, &second](const auto&, const auto& commit) {
+    if (!std::exchange(second, true)) {
+      Hold();
+    }
+    return commit();
+  };
+  Release();
+  WaitForBegins(2);  // Seven were carried over, and the second transaction holds nobody yet.
+  Submit(PutAlways("a", "1"));
+  Submit(PutAlways("b", "2"));
+  Release();
+  const std::vector<Ended> ended = WaitForAll();
+  EXPECT_EQ(ended[8].kind, Kind::kCommitted);
+  EXPECT_THAT(ended[9].why, StatusIs(absl::StatusCode::kResourceExhausted));
+}
+
+TEST_F(CommitterTest, AQueueForOneKeyIsNotJudgedAgainForEachCommit) {
+  constexpr int kCommands = 50;
+  std::atomic<int> judged = 0;
+  Open();
+  Hold();
+  for (int i = 0; i < kCommands; ++i) {
+    Submit([&judged](support::ToyWork& work) {
+      ++judged;
+      const std::string there = work.Get("hot");
+      work.Put("hot", there + "x");
+      return there;
+    });
+  }
+  WaitForBegins(1);
+  Release();
+  WaitForAll();
+  EXPECT_EQ(Values().at("hot"), std::string(kCommands, 'x'));
+  EXPECT_LE(judged, 3 * kCommands) << "once with everyone, once when it is its turn";
+}
+
+TEST_F(CommitterTest, AStoppedStreamHoldsUpNoOther) {
+  support::ExpectErrorLogs();
+  std::vector<std::unique_ptr<Projection>> projections;
+  projections.push_back(std::make_unique<support::ToyProjection>(support::kEvents));
+  projections.push_back(std::make_unique<support::ToyProjection>());
+  follower_ = std::make_unique<Follower>(std::move(projections));
+  AppendOne(store_->journal(), support::kEvents, "", "undecodable");
+  // More than a page of it, so that no page would ever be complete.
+  const std::string big(kMaxRecordBytes, 'b');
+  for (std::size_t bytes = 0; bytes <= kNewsPageBytes; bytes += big.size()) {
+    AppendOne(store_->journal(), support::kEvents, "", big);
+  }
+  Open();
+  Submit(PutAlways("a", "1"), Deadline::After(std::chrono::seconds(5)));
+  EXPECT_EQ(WaitForAll().front().kind, Kind::kCommitted);
+  EXPECT_EQ(Values().at("a"), "1");
+  EXPECT_THAT(follower_->view()->Find(support::kEvents)->health,
+              StatusIs(absl::StatusCode::kDataLoss));
 }
 
 TEST_F(CommitterTest, ARecordOverTheLimitFailsItsCommandOnly) {
@@ -212,6 +295,7 @@ TEST_F(CommitterTest, AStoreThatEndsElsewhereThanOurStateIsRefused) {
   EXPECT_THAT(WaitForAll().back().why, StatusIs(absl::StatusCode::kDataLoss));
   ASSERT_OK_AND_ASSIGN(const auto tails, shorter->journal().Tails(support::Soon()));
   EXPECT_EQ(tails.back().position, Position::kBeforeFirst);
+  committer_.reset();  // Its last transaction is dropped after the answer, and before the store.
 }
 
 TEST_F(CommitterTest, ADamagedAuditStopsWhatMustBeAudited) {
@@ -274,6 +358,72 @@ TEST_F(UnknownOutcomeTest, ForeignRowsAtItsPositionsMeanItFailed) {
   AppendOne(store_->journal(), kThings, "counter", "41");
   Submit(Increment("counter"));
   EXPECT_EQ(WaitForAll().back().answer, "42");
+}
+
+TEST_F(UnknownOutcomeTest, AForeignWriterThatComesFirstIsNotTakenForIt) {
+  // The lost commit never happened, and before it is settled another writer has its positions.
+  LoseFirstAnswer(false);
+  int begins = 0;
+  journal_.hooks.before_begin = [this, &begins] {
+    if (++begins == 2) {
+      AppendOne(store_->journal(), kThings, "counter", "41");
+      AppendOne(store_->journal(), kAudit, "", "foreign");
+    }
+    return absl::OkStatus();
+  };
+  Open();
+  Submit(Increment("counter"));
+  EXPECT_EQ(WaitForAll().front().kind, Kind::kFailed);
+  Submit(Increment("counter"));
+  EXPECT_EQ(WaitForAll().back().answer, "42");
+}
+
+TEST_F(UnknownOutcomeTest, ThatIsSettledAfterForeignRowsIsStillACommit) {
+  LoseFirstAnswer(true);
+  int begins = 0;
+  journal_.hooks.before_begin = [this, &begins] {
+    if (++begins == 2) {
+      AppendOne(store_->journal(), kThings, "counter", "41");
+    }
+    return absl::OkStatus();
+  };
+  Open();
+  Submit(Increment("counter"));
+  EXPECT_EQ(WaitForAll().front().kind, Kind::kCommitted);
+  Submit(Increment("counter"));
+  EXPECT_EQ(WaitForAll().back().answer, "42");
+}
+
+TEST_F(UnknownOutcomeTest, OfABatchIsSettledForEachOfItsCommands) {
+  LoseFirstAnswer(false);
+  Open();
+  Hold();
+  for (int i = 0; i < 5; ++i) {
+    Submit(PutAlways("key" + std::to_string(i), "v"));
+  }
+  WaitForBegins(1);
+  Release();
+  for (const Ended& ended : WaitForAll()) {
+    EXPECT_EQ(ended.kind, Kind::kCommitted) << "each was tried again, alone";
+  }
+  EXPECT_EQ(Values().size(), 5U);
+  EXPECT_EQ(AllRows().size(), 10U);
+}
+
+TEST_F(UnknownOutcomeTest, EndsWithAShutdown) {
+  journal_.hooks.on_commit = [this](const auto&, const auto&) {
+    Release(absl::UnavailableError("store away"));
+    return CommitOutcome{CommitOutcome::Kind::kUnknown, absl::UnknownError("cut")};
+  };
+  Open();
+  Submit(Increment("counter"));
+  WaitForBegins(2);  // It is being settled.
+  Submit(Increment("counter"));
+  committer_.reset();
+  const std::vector<Ended> ended = WaitForAll();
+  EXPECT_EQ(ended[0].kind, Kind::kUnknown);
+  EXPECT_EQ(ended[1].kind, Kind::kFailed);
+  EXPECT_THAT(ended[1].why, StatusIs(absl::StatusCode::kUnavailable));
 }
 
 TEST_F(UnknownOutcomeTest, IsCalledUnknownWhenTheStoreStaysAway) {

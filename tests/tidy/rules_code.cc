@@ -139,7 +139,6 @@ constexpr Ban kBansEverywhere[] = {
     {"std::jthread", "engine::Thread"},
     {"rand()", "engine::Random"},
     {"srand", "engine::Random"},
-    {"std::regex", "RE2, or a parser: std::regex recurses on its input"},
     {"using namespace", "the name in full"},
 };
 
@@ -167,6 +166,7 @@ constexpr Ban kBansInProduct[] = {
     {"std::stoull", "std::from_chars"},
     {"std::stod", "std::from_chars"},
     {"atoi", "std::from_chars"},
+    {"std::regex", "RE2, or a parser: std::regex recurses on its input"},
     {"assert", "ENGINE_CHECK"},
     {"std::getenv", "the configuration, which main files read"},
 };

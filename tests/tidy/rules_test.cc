@@ -246,6 +246,19 @@ TEST(SourcesHaveTestsTest, ThroughTheDoorOfTheirFolder) {
       ElementsAre(StartsWith("engine/file/far.cc:1:")));
 }
 
+TEST(SourcesHaveTestsTest, RoutesThroughTheServer) {
+  EXPECT_THAT(CheckSourcesHaveTests(
+                  Tree({{"api/control/kill.cc", "#include \"api/control/routes.h\"\n"},
+                        {"api/control/routes.h", ""},
+                        {"api/json/parser.cc", ""},
+                        {"api/json/parser.h", ""},
+                        {"api/server/server.cc",
+                         "#include \"api/control/routes.h\"\n#include \"api/json/parser.h\"\n"},
+                        {"api/server/server.h", ""},
+                        {"tests/api/a_test.cc", "#include \"api/server/server.h\"\n"}})),
+              ElementsAre(StartsWith("api/json/parser.cc:1:")));
+}
+
 TEST(SourcesAreBuiltTest, AreNamedInAMesonBuild) {
   EXPECT_THAT(CheckSourcesAreBuilt(Tree({{"tests/meson.build", "files('a/b_test.cc')\n"},
                                          {"tests/a/b_test.cc", ""},
