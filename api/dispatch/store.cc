@@ -68,17 +68,17 @@ engine::Duration Lane::Age() const {
 }
 
 absl::StatusOr<std::unique_ptr<Store>> Store::Open(engine::Engine& engine, Projections main,
-                                                   Projections audit, StoreOptions options) {
+                                                   Projections audit, const StoreOptions& options) {
   auto main_follower = std::make_unique<engine::Follower>(std::move(main));
   auto audit_follower = std::make_unique<engine::Follower>(std::move(audit));
   RETURN_IF_ERROR(Replay(*main_follower, engine.journal(), "main"));
   RETURN_IF_ERROR(Replay(*audit_follower, engine.journal(), "audit"));
   return std::unique_ptr<Store>(
-      new Store(engine, std::move(main_follower), std::move(audit_follower), std::move(options)));
+      new Store(engine, std::move(main_follower), std::move(audit_follower), options));
 }
 
 Store::Store(engine::Engine& engine, std::unique_ptr<engine::Follower> main,
-             std::unique_ptr<engine::Follower> audit, StoreOptions options)
+             std::unique_ptr<engine::Follower> audit, const StoreOptions& options)
     : engine_(engine),
       main_(engine.journal(), std::move(main), Flights(options)),
       audit_(engine.journal(), std::move(audit), Flights(options)),

@@ -65,7 +65,8 @@ class Store {
   //
   // Fails as Journal::Scan does. `engine` must outlive the store.
   static absl::StatusOr<std::unique_ptr<Store>> Open(engine::Engine& engine, Projections main,
-                                                     Projections audit, StoreOptions options);
+                                                     Projections audit,
+                                                     const StoreOptions& options);
 
   engine::Engine& engine() { return engine_; }
   engine::Journal& journal() { return engine_.journal(); }
@@ -79,7 +80,7 @@ class Store {
 
  private:
   Store(engine::Engine& engine, std::unique_ptr<engine::Follower> main,
-        std::unique_ptr<engine::Follower> audit, StoreOptions options);
+        std::unique_ptr<engine::Follower> audit, const StoreOptions& options);
 
   engine::Engine& engine_;
   Lane main_;

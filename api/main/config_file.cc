@@ -147,7 +147,7 @@ absl::StatusOr<std::vector<EntityDescriptor>> EntitiesOf(const YAML::Node& node)
 absl::Status ReadSection(const std::string& prefix, const YAML::Node& section, ConfigFile& file) {
   ASSIGN_OR_RETURN(const auto members, MembersOf(section));
   for (const auto& [name, node] : members) {
-    const std::string key = prefix.empty() ? name : prefix + "." + name;
+    const std::string key = prefix.empty() ? name : absl::StrFormat("%s.%s", prefix, name);
     if (key == "entities") {
       ASSIGN_OR_RETURN(file.entities, EntitiesOf(node));
     } else if (IsKnownKey(key)) {

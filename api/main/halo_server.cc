@@ -2,6 +2,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <exception>
 #include <memory>
 #include <string>
 #include <utility>
@@ -250,5 +251,10 @@ int Main(int argc, char** argv) {
 }  // namespace api
 
 int main(int argc, char** argv) {
-  return api::Main(argc, argv);
+  try {
+    return api::Main(argc, argv);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "error: %s\n", error.what());
+    return 1;
+  }
 }

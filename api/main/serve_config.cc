@@ -43,7 +43,7 @@ absl::Status ReadListener(const Settings& settings, std::string_view section,
   RETURN_IF_ERROR(ReadText(settings, host_key, host));
   RETURN_IF_ERROR(ReadInt(settings, port_key, 0, 65535, port));
   const bool is_v6 = host.find(':') != std::string::npos && !host.starts_with('[');
-  address = absl::StrFormat(is_v6 ? "[%s]:%d" : "%s:%d", host, port);
+  address = is_v6 ? absl::StrFormat("[%s]:%d", host, port) : absl::StrFormat("%s:%d", host, port);
   return absl::OkStatus();
 }
 

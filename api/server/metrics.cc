@@ -14,8 +14,10 @@
 namespace api {
 namespace {
 
-const prometheus::Histogram::BucketBoundaries kBuckets = {0.005, 0.01, 0.025, 0.05, 0.1, 0.25,
-                                                          0.5,   1,    2.5,   5,    10};
+// Seconds.
+prometheus::Histogram::BucketBoundaries Buckets() {
+  return {0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10};
+}
 
 // A request as its series knows it. Routes and methods live as long as the router.
 using SeriesKey = std::tuple<std::string_view, Method, int>;
@@ -79,7 +81,7 @@ struct Metrics::Impl {
       return known->second;
     }
     const prometheus::Labels labels = LabelsOf(key);
-    return series.emplace(key, Series{&requests.Add(labels), &duration.Add(labels, kBuckets)})
+    return series.emplace(key, Series{&requests.Add(labels), &duration.Add(labels, Buckets())})
         .first->second;
   }
 };

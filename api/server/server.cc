@@ -128,7 +128,7 @@ absl::Status Server::Open(engine::Engine& engine) {
   store.max_queue = options_.transport.max_queue;
   store.run = [this](std::function<void()> task) { transport_.Post(std::move(task)); };
   ASSIGN_OR_RETURN(store_, Store::Open(engine, projections::MainProjections(),
-                                       projections::AuditProjections(), std::move(store)));
+                                       projections::AuditProjections(), store));
   workers_ = std::make_unique<Workers>(options_.workers, options_.transport.max_queue);
   dispatcher_ = std::make_unique<Dispatcher>(router_, *store_, *workers_, options_.admin_tokens);
   readiness_ = std::make_unique<Readiness>(*store_, options_.readiness);
