@@ -353,7 +353,7 @@ void Connection::Unpark() {
 
 // What is wrong with the request came to light before a handler had it; what follows it on the
 // wire cannot be told from it any more.
-void Connection::Refuse(Refusal refusal, const std::string& detail) {
+void Connection::Refuse(Refusal refusal, std::string detail) {
   is_http_1_0_ = parser_->is_http_1_0();
   RequestParts parts = parser_->TakeParts();
   parser_.reset();
@@ -362,7 +362,7 @@ void Connection::Refuse(Refusal refusal, const std::string& detail) {
   const Request request(std::move(parts));
   was_full_ = false;
   keeps_alive_ = false;
-  Render(request, router_.Refuse(request, refusal, detail));
+  Render(request, router_.Refuse(request, refusal, std::move(detail)));
 }
 
 void Connection::Render(const Request& request, Response response) {

@@ -69,7 +69,8 @@ class Connection final : public std::enable_shared_from_this<Connection> {
   bool MayParse() const;
   bool ParseOne();
   void Dispatch();
-  void Refuse(Refusal refusal, const std::string& detail);
+  // `detail` by value: it mostly comes from the parser, which ends here.
+  void Refuse(Refusal refusal, std::string detail);
   void FinishExchange();
   void Unpark();
   void Render(const Request& request, Response response);

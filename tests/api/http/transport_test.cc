@@ -184,6 +184,24 @@ TEST_F(TransportTest, LongHeadsAre431) {
   EXPECT_EQ(client.Read().status, 200);
 }
 
+TEST_F(TransportTest, RefusalsSayWhatIsWrong) {
+  Start({.max_body = 1000});
+  const std::string post = "POST /api/hyperfleet/v1/echo HTTP/1.1\r\nHost: x\r\n";
+  const auto body = [this](const std::string& request) {
+    RawClient client = Connect();
+    client.Send(request);
+    return client.Read().body;
+  };
+  EXPECT_THAT(body(post + "Content-Length: 1001\r\n\r\n"),
+              HasSubstr("\"The request body is too large\""));
+  EXPECT_THAT(body(post + "X: a\r\n b\r\n\r\n"),
+              HasSubstr("\"Folded header lines are not supported\""));
+  EXPECT_THAT(body("GET /hello HTTP/1.1\r\nHost: x\r\nX: " + std::string(40000, 'a')),
+              HasSubstr("\"Request line and headers are over 32768 bytes\""));
+  EXPECT_THAT(body("GET /hello HTTP/2.0\r\nHost: x\r\n\r\n"),
+              HasSubstr("\"Only HTTP/1.0 and HTTP/1.1 are spoken here\""));
+}
+
 TEST_F(TransportTest, LargeBodiesAre413BeforeTheyAreRead) {
   Start({.max_body = 1000});
   const std::string post = "POST /api/hyperfleet/v1/echo HTTP/1.1\r\nHost: x\r\n";
