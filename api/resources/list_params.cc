@@ -1,5 +1,6 @@
 #include "api/resources/list_params.h"
 
+#include <algorithm>
 #include <charconv>
 #include <optional>
 #include <string>
@@ -106,6 +107,14 @@ std::variant<Problem, projections::OrderTerm> ParseTerm(std::string_view text) {
   return projections::OrderTerm{*column, direction == "desc"};
 }
 
+// A column that comes again decides nothing any more; a thousand of them would only make every
+// comparison of the sort, which runs on the I/O thread, a thousand times as long.
+void AddTerm(const projections::OrderTerm& term, projections::Order& order) {
+  if (std::ranges::find(order, term.column, &projections::OrderTerm::column) == order.end()) {
+    order.push_back(term);
+  }
+}
+
 std::variant<Problem, projections::Order> ParseOrder(const Request& request) {
   projections::Order order;
   for (std::string_view value : request.QueryAll("order")) {
@@ -118,7 +127,7 @@ std::variant<Problem, projections::Order> ParseOrder(const Request& request) {
       if (auto* problem = std::get_if<Problem>(&term)) {
         return std::move(*problem);
       }
-      order.push_back(std::get<projections::OrderTerm>(term));
+      AddTerm(std::get<projections::OrderTerm>(term), order);
       if (comma == std::string_view::npos) {
         break;
       }

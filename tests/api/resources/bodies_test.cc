@@ -98,6 +98,17 @@ TEST(BodiesTest, Patches) {
   EXPECT_EQ(patch.labels, (projections::Labels{{"a", "b"}}));
 }
 
+TEST(ListParamsTest, AColumnCountsOnce) {
+  std::string target = "/?order=kind";
+  for (int i = 0; i < 1000; ++i) {
+    target += ",kind%20desc,name";
+  }
+  const auto parsed = ParseListParams(*MakeRequest("GET", target));
+  const projections::Order order = std::get<projections::ListOptions>(parsed).order;
+  EXPECT_EQ(order, (projections::Order{{projections::ResourceColumn::kKind, false},
+                                       {projections::ResourceColumn::kName, false}}));
+}
+
 TEST(BodiesTest, ForceDeletes) {
   const auto verdict = [](const std::string& body) { return Verdict(ParseForceDelete(body)); };
   EXPECT_EQ(verdict(""), "VAL-006");
