@@ -152,6 +152,9 @@ absl::StatusOr<std::uint64_t> LastAt(engine::Timestamp time, std::uint64_t total
 absl::Status ReadForward(const AuditQuery& query, std::uint64_t since, ChainReader& reader,
                          AuditPage& page) {
   page.next = since;
+  if (since >= page.total) {
+    return absl::OkStatus();  // Also the greatest number, which has no successor.
+  }
   for (std::uint64_t first = since + 1; first <= page.total; first += kChunk) {
     ASSIGN_OR_RETURN(const Entries entries,
                      reader.Read(first, std::min(first + kChunk - 1, page.total)));

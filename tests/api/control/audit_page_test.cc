@@ -138,6 +138,9 @@ TEST_F(AuditPageTest, ThereIsNothingAfterTheEnd) {
   EXPECT_TRUE(page.entries.empty());
   EXPECT_EQ(page.next, 20u);
   EXPECT_EQ(Read("since=99").next, 99u);
+  const AuditPage last = Read("since=18446744073709551615");
+  EXPECT_TRUE(last.entries.empty());
+  EXPECT_EQ(last.next, 18446744073709551615u);
 }
 
 TEST_F(AuditPageTest, SinceATimeIsStrictlyAfterIt) {
