@@ -70,7 +70,8 @@ std::variant<Response, std::string> ReadReason(const Request& request, bool requ
     if (object == nullptr) {
       return ControlError(400, "bad JSON: expected an object");
     }
-    if (const JsonValue* member = object->if_contains("reason"); member != nullptr) {
+    if (const JsonValue* member = object->if_contains("reason");
+        member != nullptr && !member->is_null()) {
       if (!member->is_string()) {
         return ControlError(400, "bad JSON: reason must be a string");
       }

@@ -98,8 +98,8 @@ std::optional<Problem> ReadLabels(const JsonObject& object, projections::Labels&
     }
     labels.emplace(std::string(key), std::string(Text(label.get_string())));
   }
-  if (errors.empty()) {
-    errors = projections::CheckLabels(labels);
+  for (projections::FieldError& error : projections::CheckLabels(labels)) {
+    errors.push_back(std::move(error));
   }
   if (!errors.empty()) {
     return FieldProblem(errors);

@@ -45,7 +45,8 @@ std::variant<Problem, projections::ListScope> ScopeOf(const Request& request,
   projections::ListScope list;
   if (scope.kind != nullptr) {
     list.kind = scope.kind->kind;
-  } else if (const auto kind = request.Query("kind"); kind && !kind->empty()) {
+  } else if (const auto kind = request.Query("kind");
+             kind && kind->find_first_not_of(" \t") != kind->npos) {
     const projections::EntityDescriptor* known = registry.FindKind(*kind);
     if (known == nullptr) {
       return FieldProblem("kind", absl::StrFormat("unknown kind '%s'", *kind), "enum");

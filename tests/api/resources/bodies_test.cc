@@ -51,6 +51,10 @@ TEST(BodiesTest, TypedCreatesAreCheckedInOrder) {
   EXPECT_EQ(Typed(R"({"kind":"Cluster","name":"abc","spec":{},"labels":1})"), "VAL-000 labels");
   EXPECT_EQ(Typed(R"({"kind":"Cluster","name":"abc","spec":{},"labels":{"a":1}})"),
             "VAL-000 labels[a]");
+  const auto labels = ParseTypedCreate(
+      R"({"kind":"Cluster","name":"abc","spec":{},"labels":{"a":1,"b":"- -","c":2}})",
+      *Stock().FindKind("Cluster"));
+  EXPECT_EQ(std::get<Problem>(labels).errors.size(), 3u);
   EXPECT_EQ(Typed(R"({"kind":"Cluster","name":"abc","spec":{},"references":{"x":[]}})"),
             "VAL-000 references");
   EXPECT_EQ(Typed(R"({"kind":"Cluster","name":"abc","spec":{},"references":{},"labels":null,)"
