@@ -2,7 +2,7 @@
 
 #include <filesystem>
 #include <fstream>
-#include <iterator>
+#include <string>
 
 #include "engine/base/status_macros.h"
 #include "engine/file/file.h"
@@ -14,8 +14,10 @@ namespace {
 
 absl::StatusOr<std::string> ReadFile(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
-  std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
-  if (!file) {
+  // The stream's own reading turns exceptions (a directory) into its state; iterators do not.
+  std::string text;
+  std::getline(file, text, '\0');
+  if (!file.is_open() || file.bad()) {
     return absl::NotFoundError("cannot read " + path);
   }
   return text;

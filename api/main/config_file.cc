@@ -167,7 +167,11 @@ absl::Status ReadSection(const std::string& prefix, const YAML::Node& section, C
 
 absl::StatusOr<ConfigFile> ParseConfigFile(const std::string& text) {
   try {
-    const YAML::Node root = YAML::Load(text);
+    const std::vector<YAML::Node> documents = YAML::LoadAll(text);
+    if (documents.size() > 1) {
+      return At(documents[1], "there is more than one document");
+    }
+    const YAML::Node root = documents.empty() ? YAML::Node() : documents.front();
     ConfigFile file;
     if (!root.IsNull()) {
       RETURN_IF_ERROR(ReadSection("", root, file));

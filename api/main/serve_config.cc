@@ -26,7 +26,9 @@ std::string_view HostOf(std::string_view address) {
 
 bool IsLoopback(std::string_view address) {
   const std::string_view host = HostOf(address);
-  return host == "localhost" || host == "::1" || host.starts_with("127.");
+  // Digits and dots only: `127.example.com` is a name, and names somebody else decides about.
+  const bool is_v4 = host.find_first_not_of("0123456789.") == std::string_view::npos;
+  return host == "localhost" || host == "::1" || (is_v4 && host.starts_with("127."));
 }
 
 // A listener from its host and port in the file; empty when neither is there.
@@ -125,9 +127,8 @@ absl::Status ReadRegistry(const Settings& settings, ServerOptions& server) {
   }
   auto registry = projections::Registry::Create(*settings.file()->entities);
   if (!registry.ok()) {
-    return absl::FailedPreconditionError(absl::StrFormat(
-        "entities: %s",
-        std::string(registry.status().message().data(), registry.status().message().size())));
+    return absl::FailedPreconditionError(
+        std::string(registry.status().message().data(), registry.status().message().size()));
   }
   server.registry = *std::move(registry);
   return absl::OkStatus();

@@ -116,9 +116,14 @@ std::span<const Setting> AllSettings() {
 
 absl::StatusOr<std::string> ReadFile(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
+  const bool is_open = file.is_open();
+  // Reading a directory fails here; copying nothing out of an empty file would count as failure.
+  const bool is_empty = is_open && file.peek() == std::ifstream::traits_type::eof();
   std::ostringstream text;
-  text << file.rdbuf();
-  if (!file || text.fail()) {
+  if (!is_empty) {
+    text << file.rdbuf();
+  }
+  if (!is_open || file.bad() || text.fail()) {
     return absl::NotFoundError(absl::StrFormat("cannot read %s", path));
   }
   return text.str();

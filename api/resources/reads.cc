@@ -1,4 +1,5 @@
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include <absl/strings/str_format.h>
@@ -46,7 +47,7 @@ std::variant<Problem, projections::ListScope> ScopeOf(const Request& request,
   if (scope.kind != nullptr) {
     list.kind = scope.kind->kind;
   } else if (const auto kind = request.Query("kind");
-             kind && kind->find_first_not_of(" \t") != kind->npos) {
+             kind && kind->find_first_not_of(" \t") != std::string_view::npos) {
     const projections::EntityDescriptor* known = registry.FindKind(*kind);
     if (known == nullptr) {
       return FieldProblem("kind", absl::StrFormat("unknown kind '%s'", *kind), "enum");

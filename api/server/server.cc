@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include <absl/strings/str_format.h>
-
 #include "api/control/routes.h"
 #include "api/resources/routes.h"
 #include "api/server/access_log.h"
@@ -27,14 +25,7 @@ absl::StatusOr<std::string> ListenOn(Transport& transport, std::string_view addr
   if (address.empty()) {
     return std::string();
   }
-  auto bound = transport.Listen(address, router);
-  if (!bound.ok()) {
-    return absl::Status(bound.status().code(),
-                        absl::StrFormat("cannot listen on %s: %s", address,
-                                        std::string(bound.status().message().data(),
-                                                    bound.status().message().size())));
-  }
-  return bound;
+  return transport.Listen(address, router);
 }
 
 void AddLane(std::string_view lane, const engine::Coalescer::Counters& counters, Samples& samples) {

@@ -154,6 +154,23 @@ TEST_F(SettingsTest, AdminTokensAreRead) {
               StatusIs(absl::StatusCode::kFailedPrecondition, HasSubstr("line 1")));
 }
 
+TEST_F(SettingsTest, EmptyFilesCanBeRead) {
+  ASSERT_OK_AND_ASSIGN(const ServeConfig config, Serve({{"admin-token-file", Write("empty", "")}}));
+  EXPECT_TRUE(config.server.admin_tokens.empty());
+  EXPECT_THAT(Serve({{"admin-token-file", "/"}}), StatusIs(absl::StatusCode::kNotFound));
+  // An empty configuration file is one that does not switch authentication off.
+  EXPECT_THAT(Serve({{"config", Write("empty.yaml", "")}}),
+              StatusIs(absl::StatusCode::kFailedPrecondition, HasSubstr("server.jwt")));
+  EXPECT_THAT(Serve({}, {}, std::string(kOpen) + "---\nnonsense: 1\n"),
+              StatusIs(absl::StatusCode::kFailedPrecondition, HasSubstr("more than one")));
+}
+
+TEST_F(SettingsTest, ANameIsNoLoopbackAddress) {
+  EXPECT_OK(Serve({{"listen", "127.0.0.2:80"}}));
+  EXPECT_THAT(Serve({{"listen", "127.example.com:80"}}),
+              StatusIs(absl::StatusCode::kFailedPrecondition, HasSubstr("without authentication")));
+}
+
 TEST_F(SettingsTest, LogsAreConfigured) {
   ASSERT_OK_AND_ASSIGN(const Settings settings, Settings::Load({{"log-level", "error"}}, {}));
   ASSERT_OK_AND_ASSIGN(const LogConfig log, ReadLogConfig(settings));
