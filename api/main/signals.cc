@@ -4,6 +4,8 @@
 
 #include <unistd.h>
 
+#include "engine/base/logging.h"
+
 namespace api {
 namespace {
 
@@ -14,6 +16,7 @@ sigset_t Handled() {
   sigemptyset(&set);
   sigaddset(&set, SIGTERM);
   sigaddset(&set, SIGINT);
+  sigaddset(&set, SIGHUP);
   sigaddset(&set, kEnd);
   return set;
 }
@@ -56,6 +59,10 @@ void Signals::Listen() {
   while (true) {
     int number = 0;
     if (sigwait(&set, &number) != 0) {
+      continue;
+    }
+    if (number == SIGHUP) {
+      engine::Log(engine::Severity::kInfo, "nothing to reload", {{"signal", number}});
       continue;
     }
     if (number == kEnd) {

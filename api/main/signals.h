@@ -13,6 +13,7 @@ namespace api {
 //
 // Until Arm is called a signal ends the process at once with exit code 128 + its number, for at
 // start there is nothing to finish. So does the second signal: whoever repeats it means it.
+// SIGHUP asks a server to read its policy again; this one has none yet, and goes on.
 class Signals {
  public:
   Signals();

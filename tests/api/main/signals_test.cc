@@ -57,6 +57,19 @@ TEST(SignalsTest, TheFirstIsWaitedFor) {
   }
 }
 
+TEST(SignalsTest, HangUpIsNoEnd) {
+  const Child child([](const auto& ready) {
+    std::signal(SIGHUP, SIG_DFL);  // Who runs the tests may ignore it.
+    Signals signals;
+    signals.Arm();
+    ready();
+    return signals.Wait();
+  });
+  child.Signal(SIGHUP);
+  child.Signal(SIGTERM);
+  EXPECT_EQ(child.ExitCode(), SIGTERM);
+}
+
 TEST(SignalsTest, BeforeThatItEndsTheProcess) {
   const Child child([](const auto& ready) -> int {
     Signals signals;
