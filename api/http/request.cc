@@ -53,6 +53,19 @@ bool IsUsableId(std::string_view id) {
   });
 }
 
+// `http://host/path?query` without scheme and host: every server has to accept that form (RFC 9112
+// 3.2.2), proxies send it.
+std::string_view OriginForm(std::string_view target) {
+  for (const std::string_view scheme : {"http://", "https://"}) {
+    if (target.size() >= scheme.size() &&
+        EqualsIgnoreCase(target.substr(0, scheme.size()), scheme)) {
+      const std::size_t path = target.find_first_of("/?", scheme.size());
+      return path == std::string_view::npos ? std::string_view("/") : target.substr(path);
+    }
+  }
+  return target;
+}
+
 }  // namespace
 
 std::string_view MethodName(Method method) {
@@ -106,7 +119,7 @@ std::string RequestId(std::optional<std::string_view> inbound, engine::Random& r
 
 Request::Request(RequestParts parts)
     : parts_(std::move(parts)), method_(MethodFromName(parts_.method)) {
-  const std::string_view target = parts_.target;
+  const std::string_view target = OriginForm(parts_.target);
   const std::size_t mark = std::min(target.find('?'), target.size());
   path_ = target.substr(0, mark);
   query_ = target.substr(std::min(target.size(), mark + 1));

@@ -30,6 +30,14 @@ TEST(RequestTest, SplitsPathAndQuery) {
   EXPECT_TRUE(request.well_formed());
 }
 
+TEST(RequestTest, TakesTheAbsoluteForm) {
+  EXPECT_EQ(Request(Parts("http://halo.example:80/a/b?x=1")).path(), "/a/b");
+  EXPECT_EQ(Request(Parts("HTTP://halo.example/a?x=1")).Query("x"), "1");
+  EXPECT_EQ(Request(Parts("http://halo.example")).path(), "/");
+  EXPECT_EQ(Request(Parts("/http://halo.example/a")).path(), "/http://halo.example/a");
+  EXPECT_EQ(Request(Parts("*")).path(), "*");
+}
+
 TEST(RequestTest, SeesWhatDoesNotDecode) {
   for (const std::string target :
        {"/a%2", "/a%zz", "/a%00", "/a%ff", "/?x=%00", "/?%", "/?x=%c3%28", "/\xff"}) {
