@@ -1,5 +1,6 @@
 #include "api/dispatch/dispatcher.h"
 
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <utility>
@@ -13,6 +14,10 @@ namespace {
 std::string Text(const absl::Status& status) {
   return {status.message().data(), status.message().size()};
 }
+
+// Larger bodies are read by a worker: megabytes of JSON take the better part of a second, and for
+// that long the I/O thread would answer nobody, probes included.
+constexpr std::size_t kPreparedInPlace = std::size_t{128} << 10;
 
 bool IsOverload(const absl::Status& why) {
   return absl::IsResourceExhausted(why);
@@ -215,16 +220,28 @@ void Dispatcher::Read(Access access, std::string_view pattern, ReadHandler handl
 void Dispatcher::Mutate(Access access, Method method, std::string_view pattern,
                         PrepareHandler prepare) {
   Handle(access, method, pattern,
-         [this, prepare = std::move(prepare)](Call call, Responder responder) {
-           Prepared prepared = prepare(call);
-           if (auto* refusal = std::get_if<Response>(&prepared)) {
-             responder.Answer(std::move(*refusal));
+         [this, shared = std::make_shared<const PrepareHandler>(std::move(prepare))](
+             Call call, Responder responder) {
+           if (call.request->body().size() <= kPreparedInPlace) {
+             Submit(*shared, std::move(call), std::move(responder));
              return;
            }
-           store_.committer().Submit(std::make_unique<ParkedMutation>(
-               std::move(call), std::get<std::unique_ptr<Mutation>>(std::move(prepared)),
-               std::move(responder)));
+           RunBlocking(std::move(call), std::move(responder),
+                       [this, shared](Call large, Responder waiting) {
+                         Submit(*shared, std::move(large), std::move(waiting));
+                       });
          });
+}
+
+void Dispatcher::Submit(const PrepareHandler& prepare, Call call, Responder responder) {
+  Prepared prepared = prepare(call);
+  if (auto* refusal = std::get_if<Response>(&prepared)) {
+    responder.Answer(std::move(*refusal));
+    return;
+  }
+  store_.committer().Submit(std::make_unique<ParkedMutation>(
+      std::move(call), std::get<std::unique_ptr<Mutation>>(std::move(prepared)),
+      std::move(responder)));
 }
 
 void Dispatcher::Park(Access access, Lane& lane, Call call, Responder responder,
@@ -274,8 +291,11 @@ void Dispatcher::RunBlocking(Call call, Responder responder,
   const bool queued = workers_.Run(
       [waiting] { waiting->work(std::move(waiting->call), *std::move(waiting->responder)); });
   if (!queued) {
-    waiting->responder->Answer(StoreFailure(
-        *waiting->call.request, absl::ResourceExhaustedError("the workers' queue is full")));
+    const Request& request = *waiting->call.request;
+    const bool changes = request.method() != Method::kGet && request.method() != Method::kHead;
+    waiting->responder->Answer(
+        StoreFailure(request, absl::ResourceExhaustedError("the workers' queue is full"),
+                     changes ? std::optional(Outcome::kNone) : std::nullopt));
   }
 }
 

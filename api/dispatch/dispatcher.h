@@ -42,8 +42,8 @@ struct Seen {
   std::optional<std::int64_t> stale_seconds;
 };
 
-// One mutation. Prepared on the I/O thread; Decide and Render run on the committer's thread and
-// must not block.
+// One mutation. Prepared on the I/O thread, or on a worker where the body is large; Decide and
+// Render run on the committer's thread and must not block.
 class Mutation {
  public:
   virtual ~Mutation() = default;
@@ -94,6 +94,7 @@ class Dispatcher {
 
  private:
   std::variant<Caller, Response> Admit(Access access, const Request& request) const;
+  void Submit(const PrepareHandler& prepare, Call call, Responder responder);
 
   Router& router_;
   Store& store_;

@@ -1,6 +1,9 @@
 #include "api/dispatch/workers.h"
 
+#include <exception>
 #include <utility>
+
+#include "engine/base/logging.h"
 
 namespace api {
 
@@ -49,7 +52,12 @@ void Workers::Work() {
       task = std::move(queue_.front());
       queue_.pop_front();
     }
-    task();
+    try {
+      task();
+    } catch (const std::exception& e) {
+      // What it held is gone with it, so whoever waits for an answer got one.
+      engine::Log(engine::Severity::kError, "task threw on a worker", {{"what", e.what()}});
+    }
   }
 }
 

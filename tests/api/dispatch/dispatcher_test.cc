@@ -196,5 +196,28 @@ TEST_F(DispatcherTest, FullWorkersRefuse) {
   EXPECT_EQ(second.Wait().status, 200);
 }
 
+TEST_F(DispatcherTest, LargeBodiesWaitForAWorker) {
+  std::latch started(1);
+  std::latch release(1);
+  Slot holding;
+  dispatcher_->RunBlocking({MakeRequest("GET", kControl), {}}, holding.MakeResponder(),
+                           [&](const Call&, Responder responder) {
+                             started.count_down();
+                             release.wait();
+                             responder.Answer(JsonResponse(200, ""));
+                           });
+  started.wait();
+  EXPECT_EQ(Ask("POST", kResource, {}, "small").body, "changed");
+  const std::string large(std::size_t{200} << 10, 'x');
+  Slot queued;
+  router_.Dispatch(MakeRequest("POST", kResource, {}, large), queued.MakeResponder());
+  const Response refused = Ask("POST", kResource, {}, large);
+  EXPECT_EQ(refused.status, 503);
+  EXPECT_THAT(refused.body, HasSubstr(R"("outcome":"none")"));
+  release.count_down();
+  EXPECT_EQ(holding.Wait().status, 200);
+  EXPECT_EQ(queued.Wait().body, "changed");
+}
+
 }  // namespace
 }  // namespace api
