@@ -95,6 +95,8 @@ Server::Server(ServerOptions options)
 Server::~Server() {
   transport_.Stop();
   side_transport_.Stop();
+  // A task under way may have outlasted the drain; it uses the dispatcher.
+  workers_.reset();
 }
 
 absl::StatusOr<std::unique_ptr<Server>> Server::Start(engine::Engine& engine,

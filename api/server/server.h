@@ -97,7 +97,7 @@ class Server {
   std::string metrics_address_;
   std::string health_address_;
   // Destroyed in the reverse order, after both transports stopped: what runs on the I/O threads
-  // uses all of these, the workers' tasks use the store.
+  // uses all of these. The workers end first: their tasks use the dispatcher and the store.
   std::unique_ptr<Store> store_;
   std::unique_ptr<Workers> workers_;
   std::unique_ptr<Dispatcher> dispatcher_;
