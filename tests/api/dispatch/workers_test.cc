@@ -2,10 +2,12 @@
 
 #include <latch>
 #include <memory>
+#include <stdexcept>
 
 #include <gtest/gtest.h>
 
 #include "api/dispatch/ticker.h"
+#include "tests/support/logs.h"
 
 namespace api {
 namespace {
@@ -32,6 +34,15 @@ TEST(WorkersTest, AFullQueueRefuses) {
   EXPECT_TRUE(workers.Run([] {}));
   EXPECT_FALSE(workers.Run([] {}));
   release.count_down();
+}
+
+TEST(WorkersTest, ATaskThatThrowsEndsNothing) {
+  support::ExpectErrorLogs();
+  std::latch done(1);
+  Workers workers(1, 4);
+  ASSERT_TRUE(workers.Run([] { throw std::runtime_error("no memory"); }));
+  ASSERT_TRUE(workers.Run([&done] { done.count_down(); }));
+  done.wait();
 }
 
 TEST(WorkersTest, WhatWaitsAtTheEndIsDropped) {
