@@ -1,5 +1,6 @@
 // halo-server: the API server, and what brings its database up to date.
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
@@ -9,6 +10,7 @@
 
 #include <CLI/CLI.hpp>
 #include <absl/strings/str_format.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "api/main/serve_config.h"
@@ -136,6 +138,22 @@ absl::StatusOr<std::unique_ptr<engine::Engine>> OpenEngine(ServeConfig& config) 
   return engine::postgres::Open(schemas::Streams(), config.database);
 }
 
+// How many connections may be open at once. Each takes a file of the process, of which it may have
+// only 1024 unless it asks for more; some are left for the store and for the other listeners, or
+// clients that only connect would keep the store from opening its files.
+std::size_t ConnectionLimit(std::size_t wanted) {
+  constexpr rlim_t kOwnFiles = 512;
+  rlimit files{};
+  if (getrlimit(RLIMIT_NOFILE, &files) != 0) {
+    return wanted;
+  }
+  const rlim_t before = files.rlim_cur;
+  files.rlim_cur = files.rlim_max;
+  const rlim_t limit = setrlimit(RLIMIT_NOFILE, &files) == 0 ? files.rlim_max : before;
+  const rlim_t left = limit > 2 * kOwnFiles ? limit - kOwnFiles : limit / 2;
+  return static_cast<std::size_t>(std::min<rlim_t>(left, wanted));
+}
+
 void LogStart(const Settings& settings, const ServeConfig& config, const engine::Engine& engine) {
   engine::Log(engine::Severity::kInfo, "starting",
               {{"version", kVersion}, {"commit", kCommit}, {"backend", engine.backend()}});
@@ -156,6 +174,8 @@ int Serve(const Settings& settings, Signals& signals) {
   if (!config.ok()) {
     return FailOfSettings(config.status());
   }
+  config->server.transport.max_connections =
+      ConnectionLimit(config->server.transport.max_connections);
   const auto engine = OpenEngine(*config);
   if (!engine.ok()) {
     return Fail(engine.status(), kFailure);
