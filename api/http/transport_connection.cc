@@ -9,6 +9,7 @@
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/error.hpp>
 
+#include "api/http/gzip.h"
 #include "api/http/transport_answer.h"
 #include "engine/base/guard.h"
 #include "engine/base/logging.h"
@@ -368,6 +369,7 @@ void Connection::Refuse(Refusal refusal, std::string detail) {
 void Connection::Render(const Request& request, Response response) {
   keeps_alive_ = keeps_alive_ && !core_->draining();
   is_closing_ = !keeps_alive_;
+  CompressFor(request, response);
   AppendAnswerHead(request, response,
                    {.date = core_->date(),
                     .common_headers = router_.FamilyOf(request.path()).common_headers,
