@@ -174,7 +174,16 @@ void AddStale(const Seen& seen, Response& response) {
 
 std::variant<Caller, Response> Dispatcher::Admit(Access access, const Request& request) const {
   const std::optional<std::string> name = tokens_.NameOf(request);
+  const bool changes = request.method() != Method::kGet && request.method() != Method::kHead;
+  const bool cross_origin = changes && IsCrossOrigin(request);
   if (access == Access::kResources) {
+    // A page of another site, open in a browser on this machine, must not reach an open server.
+    if (!GUARD("resources.same-origin", !cross_origin)) {
+      Problem problem;
+      problem.code = ProblemCode::kPermissionDenied;
+      problem.detail = "Cross-origin request rejected";
+      return ProblemResponse(request, problem);
+    }
     return name ? Caller{*name, true} : Caller{};
   }
   if (!GUARD("admin.required", name.has_value())) {
@@ -183,8 +192,7 @@ std::variant<Caller, Response> Dispatcher::Admit(Access access, const Request& r
     refusal.With("WWW-Authenticate", presented ? "Bearer error=\"invalid_token\"" : "Bearer");
     return refusal;
   }
-  const bool changes = request.method() != Method::kGet && request.method() != Method::kHead;
-  if (!GUARD("admin.same-origin", !(changes && IsCrossOrigin(request)))) {
+  if (!GUARD("admin.same-origin", !cross_origin)) {
     return ControlError(403, "cross-origin request rejected");
   }
   return Caller{name.value_or(""), true};

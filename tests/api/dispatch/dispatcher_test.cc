@@ -104,6 +104,16 @@ TEST_F(DispatcherTest, OperatorsAreKnownByTheirTokens) {
   EXPECT_EQ(Ask("POST", kControl, {kAdmin, {"Origin", "https://evil.example"}}, "x").status, 403);
 }
 
+TEST_F(DispatcherTest, APageOfAnotherSiteChangesNoResource) {
+  for (const HeaderField& field : {HeaderField{"Origin", "https://evil.example"},
+                                   HeaderField{"Sec-Fetch-Site", "cross-site"}}) {
+    const Response refused = Ask("POST", kResource, {field}, "x");
+    EXPECT_EQ(refused.status, 403);
+    EXPECT_THAT(refused.body, HasSubstr("HYPERFLEET-AUZ-001"));
+    EXPECT_EQ(Ask("GET", kResource, {field}).status, 200);
+  }
+}
+
 TEST_F(DispatcherTest, OnlyOperatorsSeeTransactions) {
   EXPECT_EQ(HeaderOf(Ask("POST", kControl, {kAdmin}, "x"), "X-Halo-Tx"), "1");
   EXPECT_EQ(HeaderOf(Ask("POST", kControl, {kAdmin}, "x"), "X-Halo-Tx"), "1");
