@@ -31,6 +31,7 @@ void Readiness::Probe() {
     last_ = now;
     last_at_ = engine::SystemClock().SinceBoot();
   }
+  probed_.SignalAll();
   if (changed && now.ok()) {
     engine::Log(engine::Severity::kInfo, "store reachable again", {});
   } else if (changed) {
@@ -63,6 +64,13 @@ Readiness::State Readiness::Get() const {
     return {"not_ready", Text(streams)};
   }
   return {"ok", ""};
+}
+
+void Readiness::WaitForFirstProbe() {
+  const engine::Deadline deadline = engine::Deadline::After(options_.ping_timeout);
+  engine::MutexLock lock(mutex_);
+  while (!last_at_.has_value() && probed_.WaitUntil(mutex_, deadline)) {
+  }
 }
 
 void Readiness::SetServing() {

@@ -25,7 +25,7 @@ struct ReadinessOptions {
   engine::Duration max_age = std::chrono::milliseconds(2500);
 };
 
-// Thread-safe. Never blocks.
+// Thread-safe. Never blocks, except for WaitForFirstProbe.
 class Readiness {
  public:
   Readiness(Store& store, ReadinessOptions options);
@@ -38,6 +38,8 @@ class Readiness {
   };
   State Get() const;
 
+  // Returns once the store has been asked for the first time, or when a probe had its time.
+  void WaitForFirstProbe();
   // Not ready until this was called: all listeners are open.
   void SetServing();
   // From now on `shutting_down`.
@@ -49,6 +51,7 @@ class Readiness {
   Store& store_;
   const ReadinessOptions options_;
   mutable engine::Mutex mutex_;
+  engine::CondVar probed_;
   bool serving_ ABSL_GUARDED_BY(mutex_) = false;
   bool draining_ ABSL_GUARDED_BY(mutex_) = false;
   absl::Status last_ ABSL_GUARDED_BY(mutex_);

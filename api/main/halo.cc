@@ -126,7 +126,11 @@ int Run(int argc, char** argv) {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     // Help and version are no errors; everything else is wrong use.
-    return app.exit(error) == 0 ? 0 : 2;
+    if (error.get_exit_code() == 0) {
+      return app.exit(error);
+    }
+    std::cerr << "error: " << error.what() << "\n";
+    return 2;
   }
   const absl::Status status = line.action(output == "json" ? Format::kJson : Format::kText);
   std::cout.flush();

@@ -127,6 +127,7 @@ absl::Status Server::Open(engine::Engine& engine) {
   readiness_ = std::make_unique<Readiness>(*store_, options_.readiness);
   AddMetricSources();
   AddRoutes();
+  readiness_->WaitForFirstProbe();
   readiness_->SetServing();
   side_transport_.Start();
   transport_.Start();

@@ -117,6 +117,15 @@ TEST(ReadinessTest, ALostStoreIsNotReadyUntilItComesBack) {
   EXPECT_TRUE(BecomesStatus(readiness, "ok"));
 }
 
+TEST(ReadinessTest, AfterTheFirstProbeItKnows) {
+  HookedEngine engine;
+  ASSERT_OK_AND_ASSIGN(const auto store, OpenStore(engine));
+  Readiness readiness(*store, Quick());
+  readiness.WaitForFirstProbe();
+  readiness.SetServing();
+  EXPECT_TRUE(readiness.Get().ready());
+}
+
 TEST(ReadinessTest, AProberThatIsStuckCountsForNothing) {
   HookedEngine engine;
   ASSERT_OK_AND_ASSIGN(const auto store, OpenStore(engine));
