@@ -21,7 +21,7 @@ import time
 import xml.etree.ElementTree
 
 PARALLEL = 2
-SERIAL_SUITES = {"postgres", "e2e"}
+SERIAL_SUITES = {"postgres", "e2e", "mutation"}
 # Meson's limits are for a quiet machine; a shared one is slower. Nothing may hang for ever.
 TIMEOUT_FACTOR = 10
 NO_TIMEOUT_LIMIT = 3600
