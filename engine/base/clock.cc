@@ -1,6 +1,7 @@
 #include "engine/base/clock.h"
 
 #include <ctime>
+#include <limits>
 
 #include <absl/time/time.h>
 
@@ -63,8 +64,26 @@ const Clock& SystemClock() {
 }
 
 std::string FormatTimestamp(Timestamp time) {
-  return absl::FormatTime("%E4Y-%m-%dT%H:%M:%E*SZ", absl::FromUnixMicros(time.micros),
-                          absl::UTCTimeZone());
+  constexpr std::int64_t kMicros = 1'000'000;
+  const std::int64_t fraction = ((time.micros % kMicros) + kMicros) % kMicros;
+  const std::int64_t second = (time.micros - fraction) / kMicros;
+  // The times of one document mostly fall into one second, and the calendar is what costs.
+  thread_local std::int64_t known_second = std::numeric_limits<std::int64_t>::min();
+  thread_local std::string known_text;
+  if (second != known_second) {
+    known_text =
+        absl::FormatTime("%E4Y-%m-%dT%H:%M:%S", absl::FromUnixSeconds(second), absl::UTCTimeZone());
+    known_second = second;
+  }
+  std::string text = known_text;
+  if (fraction != 0) {
+    std::string digits = std::to_string(kMicros + fraction);  // Seven digits, the first a 1.
+    digits.front() = '.';
+    digits.erase(digits.find_last_not_of('0') + 1);
+    text += digits;
+  }
+  text.push_back('Z');
+  return text;
 }
 
 std::optional<Timestamp> ParseTimestamp(std::string_view text) {

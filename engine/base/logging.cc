@@ -1,5 +1,6 @@
 #include "engine/base/logging.h"
 
+#include <algorithm>
 #include <atomic>
 #include <charconv>
 #include <memory>
@@ -41,6 +42,11 @@ std::string_view Name(Severity severity) {
   return "error";
 }
 
+// Printable ASCII that JSON shows as it is.
+bool IsPlain(char c) {
+  return c >= ' ' && c < '\x7F' && c != '"' && c != '\\';
+}
+
 struct AppendValue {
   std::string& line;
 
@@ -72,6 +78,14 @@ void WriteToStandardError(std::string_view line) {
 void AppendJsonString(std::string_view text, std::string& out) {
   out.push_back('"');
   while (!text.empty()) {
+    // Most text is a run of plain characters, which is taken at once.
+    const auto end = std::ranges::find_if_not(text, IsPlain);
+    const auto run = static_cast<std::size_t>(end - text.begin());
+    out.append(text.substr(0, run));
+    text.remove_prefix(run);
+    if (text.empty()) {
+      break;
+    }
     const std::size_t length = Utf8SequenceLength(text);
     const char c = text.front();
     if (length == 0) {

@@ -11,6 +11,9 @@ TEST(TimestampTest, IsShownInUtcWithoutTrailingZeros) {
   EXPECT_EQ(FormatTimestamp({0}), "1970-01-01T00:00:00Z");
   EXPECT_EQ(FormatTimestamp({1'796'051'312'000'125}), "2026-11-30T15:08:32.000125Z");
   EXPECT_EQ(FormatTimestamp({1'796'051'312'500'000}), "2026-11-30T15:08:32.5Z");
+  EXPECT_EQ(FormatTimestamp({1'796'051'312'000'001}), "2026-11-30T15:08:32.000001Z");
+  EXPECT_EQ(FormatTimestamp({1'796'051'313'000'000}), "2026-11-30T15:08:33Z");
+  EXPECT_EQ(FormatTimestamp({-1}), "1969-12-31T23:59:59.999999Z");
 }
 
 TEST(TimestampTest, ParsesRfc3339AndNothingElse) {
