@@ -21,7 +21,7 @@ class RatioReporter final : public benchmark::ConsoleReporter {
   void ReportRuns(const std::vector<Run>& runs) override {
     benchmark::ConsoleReporter::ReportRuns(runs);
     for (const Run& run : runs) {
-      if (run.run_type == Run::RT_Iteration && !run.error_occurred) {
+      if (run.run_type == Run::RT_Iteration) {
         std::string name = run.run_name.function_name;
         if (!run.run_name.args.empty()) {
           name += "/" + run.run_name.args;
