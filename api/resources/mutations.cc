@@ -8,6 +8,7 @@
 #include "api/resources/problems.h"
 #include "api/resources/routes.h"
 #include "engine/base/clock.h"
+#include "engine/base/logging.h"
 #include "engine/base/random.h"
 #include "projections/resources/rules.h"
 
@@ -54,6 +55,11 @@ class ResourceMutation final : public Mutation {
     Response response;
     response.status = status_;
     if (judgement_.document.empty()) {
+      // Only a force-delete has nothing to show. Its intent was logged; this is its outcome.
+      engine::Log(engine::Severity::kInfo, "force-deleted",
+                  {{"resource_id", id_},
+                   {"request_id", call_.request->id()},
+                   {"tx", engine::Raw(outcome.tx)}});
       response.content_type.clear();
       return response;
     }
@@ -162,6 +168,12 @@ Prepared PrepareForceDelete(const Call& call, const projections::Registry& regis
   remove.actor = call.caller.actor;
   remove.reason = std::get<std::string>(std::move(reason));
   std::string id = remove.target.id;
+  // Beside the audit: whoever watches the log sees it coming, with its caller and reason.
+  engine::Log(engine::Severity::kInfo, "force-delete asked for",
+              {{"resource_id", id},
+               {"request_id", call.request->id()},
+               {"actor", remove.actor},
+               {"reason", remove.reason}});
   return std::make_unique<ResourceMutation>(
       call, registry, std::move(id), 204,
       [remove = std::move(remove)](const projections::RuleContext& context) {

@@ -8,6 +8,7 @@
 
 #include "tests/api/dispatch/hooked_engine.h"
 #include "tests/support/http_client.h"
+#include "tests/support/logs.h"
 #include "tests/support/poll.h"
 #include "tests/support/row_builder.h"
 
@@ -101,6 +102,24 @@ TEST_F(ServerTest, MetricsCountWhatWasAnswered) {
   EXPECT_THAT(text, HasSubstr("halo_commit_batches_total 0"));
   EXPECT_THAT(text, HasSubstr(R"(halo_flights_total{lane="main"} 2)"));
   EXPECT_THAT(text, HasSubstr(R"(halo_journal_position{stream="audit"} 0)"));
+}
+
+TEST_F(ServerTest, AForceDeleteIsLoggedBeforeAndAfter) {
+  Start();
+  support::HttpClient client("http://" + server_->address());
+  const auto made = client.Post(kClusters, R"({"kind":"Cluster","name":"gone","spec":{}})");
+  ASSERT_OK(made);
+  const std::string path = std::string(kClusters) + "/" + made->body.substr(7, 36);
+  ASSERT_OK(client.Delete(path));
+  const auto forced = client.Post(path + "/force-delete", R"({"reason":"end of life"})");
+  ASSERT_OK(forced);
+  EXPECT_EQ(forced->status, 204) << forced->body;
+  const std::vector<std::string> lines = support::LogLines();
+  EXPECT_THAT(lines, testing::Contains(testing::AllOf(HasSubstr("force-delete asked for"),
+                                                      HasSubstr("end of life"),
+                                                      HasSubstr("system@hyperfleet.local"))));
+  EXPECT_THAT(lines, testing::Contains(testing::AllOf(HasSubstr("force-deleted"),
+                                                      HasSubstr(path.substr(path.size() - 36)))));
 }
 
 TEST_F(ServerTest, AThousandParkedReadsNeedNoThreads) {
