@@ -29,7 +29,8 @@ void ReadAgain(engine::Coalescer& coalescer, Laps& laps) {
     return;
   }
   coalescer.Join([&coalescer, &laps, began = Now()](const absl::StatusOr<engine::ViewPtr>& view) {
-    benchmark::DoNotOptimize((*view)->tx);
+    engine::Tx tx = (*view)->tx;
+    benchmark::DoNotOptimize(tx);
     laps.Done(began);
     ReadAgain(coalescer, laps);
   });
