@@ -119,7 +119,7 @@ TEST_F(TransportTest, ListenersHaveTheirOwnRouters) {
   });
   Transport transport({});
   ASSERT_OK_AND_ASSIGN(const std::string first, transport.Listen("127.0.0.1:0", router_));
-  ASSERT_OK_AND_ASSIGN(const std::string second, transport.Listen("localhost:0", other));
+  ASSERT_OK_AND_ASSIGN(const std::string second, transport.Listen("127.0.0.1:0", other));
   transport.Start();
   RawClient client(second);
   client.Request("GET", "/metrics");
