@@ -65,6 +65,19 @@ absl::Status ApplyPending(pqxx::transaction_base& work, const std::string& schem
   return CheckApplied(migrations, ReadApplied(work, schema));
 }
 
+// What a serving process does to each table. Only compaction removes rows of the journal and
+// raises floors.
+constexpr std::pair<const char*, const char*> kRights[] = {
+    {"select", "halo_schema_migrations"},
+    {"select, insert, update", "halo_streams"},
+    {"select, insert, delete", "halo_journal"},
+    {"select, insert, update, delete", "halo_kv"},
+    {"select, insert, update", "halo_leases"},
+    {"select, insert, delete", "halo_idempotency"},
+    {"select, insert", "halo_epoch"},
+    {"select, insert, update, delete", "halo_heartbeat"},
+};
+
 absl::Status Grant(pqxx::transaction_base& work, const std::string& schema,
                    const std::string& role) {
   if (Exec(work, "select 1 from pg_catalog.pg_roles where rolname = $1", role).empty()) {
@@ -73,8 +86,9 @@ absl::Status Grant(pqxx::transaction_base& work, const std::string& schema,
   const std::string in = work.quote_name(schema);
   const std::string to = " to " + work.quote_name(role);
   work.exec("grant usage on schema " + in + to);
-  work.exec("grant select, insert on " + in + ".halo_journal, " + in + ".halo_streams" + to);
-  work.exec("grant select on " + in + ".halo_schema_migrations" + to);
+  for (const auto& [rights, table] : kRights) {
+    work.exec(absl::StrFormat("grant %s on %s.%s%s", rights, in, table, to));
+  }
   return absl::OkStatus();
 }
 
