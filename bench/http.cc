@@ -8,21 +8,13 @@
 #include <benchmark/benchmark.h>
 
 #include "bench/floors/nginx.h"
+#include "bench/support/or_die.h"
 #include "bench/support/report.h"
 #include "tests/e2e/fleet.h"
 #include "tests/support/halo_server.h"
 
 namespace bench {
 namespace {
-
-template <class T>
-T OrDie(absl::StatusOr<T> value) {
-  if (!value.ok()) {
-    std::fprintf(stderr, "%s\n", value.status().ToString().c_str());
-    std::exit(1);
-  }
-  return *std::move(value);
-}
 
 // A server with 1,000 clusters, one of which is read.
 struct Served {

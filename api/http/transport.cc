@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cstring>
 #include <ctime>
 #include <exception>
@@ -14,6 +13,7 @@
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/post.hpp>
 
+#include "api/http/host_and_port.h"
 #include "api/http/transport_connection.h"
 #include "api/http/transport_core.h"
 #include "engine/base/check.h"
@@ -27,32 +27,6 @@ using ErrorCode = boost::system::error_code;
 
 // The core whose I/O thread this is.
 thread_local const TransportCore* current_core = nullptr;
-
-struct HostAndPort {
-  std::string host;
-  std::string port;
-};
-
-// `127.0.0.1:80`, `localhost:0`, `[::1]:80`, `:80`.
-std::optional<HostAndPort> SplitHostAndPort(std::string_view text) {
-  const std::size_t colon = text.rfind(':');
-  if (colon == std::string_view::npos) {
-    return std::nullopt;
-  }
-  std::string_view host = text.substr(0, colon);
-  const std::string_view port = text.substr(colon + 1);
-  if (host.starts_with('[') && host.ends_with(']')) {
-    host = host.substr(1, host.size() - 2);
-  } else if (host.find(':') != std::string_view::npos) {
-    return std::nullopt;
-  }
-  unsigned number = 0;
-  const auto parsed = std::from_chars(port.data(), port.data() + port.size(), number);
-  if (parsed.ec != std::errc() || parsed.ptr != port.data() + port.size() || number > 65535) {
-    return std::nullopt;
-  }
-  return HostAndPort{host.empty() ? "0.0.0.0" : std::string(host), std::string(port)};
-}
 
 std::string Show(const tcp::endpoint& endpoint) {
   const std::string address = endpoint.address().to_string();

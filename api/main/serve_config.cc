@@ -4,6 +4,7 @@
 
 #include <absl/strings/str_format.h>
 
+#include "api/http/host_and_port.h"
 #include "api/main/database_url.h"
 #include "api/main/values.h"
 #include "engine/base/guard.h"
@@ -14,20 +15,10 @@ namespace {
 
 constexpr std::int64_t kMaxCount = 1'000'000;
 
-// The host of HOST:PORT.
-std::string_view HostOf(std::string_view address) {
-  const std::size_t colon = address.rfind(':');
-  std::string_view host = address.substr(0, colon);
-  if (host.starts_with('[') && host.ends_with(']')) {
-    host = host.substr(1, host.size() - 2);
-  }
-  return host;
-}
-
 bool IsLoopback(std::string_view address) {
-  const std::string_view host = HostOf(address);
+  const std::string host = SplitHostAndPort(address).value_or(HostAndPort{}).host;
   // Digits and dots only: `127.example.com` is a name, and names somebody else decides about.
-  const bool is_v4 = host.find_first_not_of("0123456789.") == std::string_view::npos;
+  const bool is_v4 = host.find_first_not_of("0123456789.") == std::string::npos;
   return host == "localhost" || host == "::1" || (is_v4 && host.starts_with("127."));
 }
 
@@ -49,14 +40,23 @@ absl::Status ReadListener(const Settings& settings, std::string_view section,
   return absl::OkStatus();
 }
 
+// What the flag says, where it says something.
+absl::Status ReadAddress(const Settings& settings, std::string_view flag, std::string& address) {
+  const auto value = settings.Find(flag);
+  if (value && !SplitHostAndPort(value->text)) {
+    return BadValue(*value, "must be HOST:PORT");
+  }
+  return ReadText(settings, flag, address);
+}
+
 absl::Status ReadListeners(const Settings& settings, ServerOptions& server) {
   server.listen = "127.0.0.1:8080";
   RETURN_IF_ERROR(ReadListener(settings, "server", "127.0.0.1", 8080, server.listen));
-  RETURN_IF_ERROR(ReadText(settings, "listen", server.listen));
+  RETURN_IF_ERROR(ReadAddress(settings, "listen", server.listen));
   RETURN_IF_ERROR(ReadListener(settings, "metrics", "localhost", 9090, server.metrics_listen));
-  RETURN_IF_ERROR(ReadText(settings, "metrics-listen", server.metrics_listen));
+  RETURN_IF_ERROR(ReadAddress(settings, "metrics-listen", server.metrics_listen));
   RETURN_IF_ERROR(ReadListener(settings, "health", "localhost", 8080, server.health_listen));
-  return ReadText(settings, "health-listen", server.health_listen);
+  return ReadAddress(settings, "health-listen", server.health_listen);
 }
 
 absl::Status ReadLimits(const Settings& settings, ServeConfig& config) {

@@ -1,8 +1,6 @@
 #include "bench/support/stores.h"
 
-#include <cstdio>
-#include <cstdlib>
-
+#include "bench/support/or_die.h"
 #include "engine/file/file.h"
 #include "engine/postgres/migrate.h"
 #include "engine/postgres/postgres.h"
@@ -11,18 +9,6 @@
 #include "tests/support/postgres.h"
 
 namespace bench {
-namespace {
-
-template <class T>
-T OrDie(absl::StatusOr<T> value) {
-  if (!value.ok()) {
-    std::fprintf(stderr, "%s\n", value.status().ToString().c_str());
-    std::exit(1);
-  }
-  return *std::move(value);
-}
-
-}  // namespace
 
 std::string NewDatabase() {
   const std::string url = OrDie(support::SharedCluster().CreateDatabase("bench"));

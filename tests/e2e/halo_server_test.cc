@@ -73,6 +73,7 @@ TEST(HaloServerTest, WrongUseIsTwo) {
                                                 {"serve", "--bogus"},
                                                 {"serve", "--workers"},
                                                 {"serve", "--workers", "0"},
+                                                {"serve", "--memory", "--listen", "nonsense"},
                                                 {"serve", "--memory", "--data-dir", "x"},
                                                 {"migrate"}}) {
     const Finished finished = RunServer(wrong);

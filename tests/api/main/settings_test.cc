@@ -140,6 +140,18 @@ TEST_F(SettingsTest, BadValuesNameTheirSource) {
               StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("auto, none, transaction")));
 }
 
+TEST_F(SettingsTest, AListenerIsAHostAndAPort) {
+  for (const char* flag : {"listen", "metrics-listen", "health-listen"}) {
+    for (const char* wrong : {"nonsense", "127.0.0.1:", "127.0.0.1:65536", "::1:80", "h:-1"}) {
+      EXPECT_THAT(Serve({{flag, wrong}}),
+                  StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("must be HOST:PORT")))
+          << flag << " " << wrong;
+    }
+  }
+  EXPECT_THAT(Serve({}, {{"HALO_LISTEN", "nonsense"}}),
+              StatusIs(absl::StatusCode::kFailedPrecondition, HasSubstr("HALO_LISTEN")));
+}
+
 TEST_F(SettingsTest, WhatItCannotDoMustBeOff) {
   EXPECT_THAT(Serve({}, {}, "server: {jwt: {enabled: false}, tls: {enabled: true}}\n"),
               StatusIs(absl::StatusCode::kFailedPrecondition, HasSubstr("server.tls.enabled")));
