@@ -27,6 +27,20 @@ std::uint64_t AuditTrail::StateDigest() const {
   return engine::Checksum64(bytes);
 }
 
+absl::Status AuditTrail::Save(const engine::StatePartSink& sink) const {
+  std::string head;
+  engine::AppendU64(total_, head);
+  head += head_;
+  RETURN_IF_ERROR(sink(head));
+  for (const RecentEntry& entry : recent_) {
+    std::string part;
+    engine::AppendU64(engine::Raw(entry.seq), part);
+    part += entry.payload.view();
+    RETURN_IF_ERROR(sink(part));
+  }
+  return absl::OkStatus();
+}
+
 absl::Status AuditProjection::Verify(const engine::Record& record) const {
   const absl::StatusOr<engine::AuditEntry> entry = engine::DecodeAuditEntry(record.payload.view());
   if (!entry.ok()) {
@@ -46,17 +60,59 @@ absl::Status AuditProjection::Apply(const engine::Record& record) {
   RETURN_IF_ERROR(Verify(record));
   head_ = engine::AuditHash(record.payload.view());
   total_ = engine::Raw(record.position);
+  Remember(record.position, record.payload);
+  return absl::OkStatus();
+}
+
+void AuditProjection::Remember(engine::Position seq, engine::Payload payload) {
   if (recent_.size() == 0) {
-    oldest_ = record.position;
+    oldest_ = seq;
   }
-  recent_.Insert({record.position, record.payload});
-  recent_bytes_ += record.payload.size();
+  recent_bytes_ += payload.size();
+  recent_.Insert({seq, std::move(payload)});
   while (recent_.size() > 1 &&
          (recent_.size() > limits_.recent_entries || recent_bytes_ > limits_.recent_bytes)) {
     recent_bytes_ -= recent_.Erase(oldest_)->payload.size();
     oldest_ = engine::Next(oldest_);
   }
+}
+
+absl::Status AuditProjection::Load(std::string_view part) {
+  if (part.size() < sizeof(std::uint64_t)) {
+    return absl::DataLossError("a part of a saved audit trail is cut off");
+  }
+  if (loading_) {
+    return LoadEntry(part);
+  }
+  total_ = engine::ReadU64(part);
+  head_ = part.substr(sizeof(std::uint64_t));
+  loading_ = true;
   return absl::OkStatus();
+}
+
+// The entries end with the head, so each has to be the one that its hash says it is.
+absl::Status AuditProjection::LoadEntry(std::string_view part) {
+  const engine::Position seq{engine::ReadU64(part)};
+  const engine::Payload payload(part.substr(sizeof(std::uint64_t)));
+  const bool last = engine::Raw(seq) == total_;
+  const bool follows =
+      recent_.size() == 0 || engine::Raw(seq) == engine::Raw(oldest_) + recent_.size();
+  if (!follows || engine::Raw(seq) > total_ ||
+      (last && engine::AuditHash(payload.view()) != head_)) {
+    return absl::DataLossError(
+        absl::StrFormat("the saved audit entry %d is not one of the chain", engine::Raw(seq)));
+  }
+  Remember(seq, payload);
+  return absl::OkStatus();
+}
+
+void AuditProjection::Reset() {
+  total_ = 0;
+  head_.clear();
+  recent_.Clear();
+  oldest_ = engine::Position::kBeforeFirst;
+  recent_bytes_ = 0;
+  loading_ = false;
 }
 
 std::shared_ptr<const engine::ProjectionImage> AuditProjection::Publish() {

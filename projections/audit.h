@@ -48,6 +48,7 @@ class AuditTrail final : public engine::ProjectionImage {
   const Entries& recent() const { return recent_; }
 
   std::uint64_t StateDigest() const override;
+  absl::Status Save(const engine::StatePartSink& sink) const override;
 
  private:
   friend class AuditProjection;
@@ -71,9 +72,13 @@ class AuditProjection final : public engine::Projection {
   std::uint32_t fold_version() const override { return 1; }
   absl::Status Apply(const engine::Record& record) override;
   std::shared_ptr<const engine::ProjectionImage> Publish() override;
+  absl::Status Load(std::string_view part) override;
+  void Reset() override;
 
  private:
   absl::Status Verify(const engine::Record& record) const;
+  absl::Status LoadEntry(std::string_view part);
+  void Remember(engine::Position seq, engine::Payload payload);
 
   const AuditLimits limits_;
   std::uint64_t total_ = 0;
@@ -81,6 +86,7 @@ class AuditProjection final : public engine::Projection {
   PersistentTree<RecentEntry, RecentLess> recent_;
   engine::Position oldest_ = engine::Position::kBeforeFirst;  // Of `recent_`.
   std::size_t recent_bytes_ = 0;
+  bool loading_ = false;  // The first part of a saved state was taken.
 };
 
 }  // namespace projections

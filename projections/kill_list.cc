@@ -1,5 +1,6 @@
 #include "projections/kill_list.h"
 
+#include <optional>
 #include <utility>
 
 #include "engine/base/bytes.h"
@@ -17,14 +18,45 @@ void AppendText(std::string_view text, std::string& bytes) {
   bytes += text;
 }
 
-std::uint64_t DigestOf(const Killed& killed) {
+// What the digest is taken over, and what is saved.
+std::string BytesOf(const Killed& killed) {
   std::string bytes;
   AppendText(killed.name, bytes);
   AppendText(killed.by, bytes);
   AppendText(killed.reason, bytes);
   engine::AppendU64(static_cast<std::uint64_t>(killed.at.micros), bytes);
   engine::AppendU64(engine::Raw(killed.position), bytes);
-  return engine::Checksum64(bytes);
+  return bytes;
+}
+
+std::uint64_t DigestOf(const Killed& killed) {
+  return engine::Checksum64(BytesOf(killed));
+}
+
+// Takes a text off `bytes`; empty when it is not whole.
+std::optional<std::string> TakeText(std::string_view& bytes) {
+  if (bytes.size() < 4 || bytes.size() - 4 < engine::ReadU32(bytes)) {
+    return std::nullopt;
+  }
+  std::string text(bytes.substr(4, engine::ReadU32(bytes)));
+  bytes.remove_prefix(4 + text.size());
+  return text;
+}
+
+constexpr std::size_t kPlaceBytes = 16;
+
+std::optional<Killed> KilledOf(std::string_view bytes) {
+  std::optional<std::string> name = TakeText(bytes);
+  std::optional<std::string> by = TakeText(bytes);
+  std::optional<std::string> reason = TakeText(bytes);
+  if (!name || !by || !reason || bytes.size() != kPlaceBytes) {
+    return std::nullopt;
+  }
+  return Killed{.name = *std::move(name),
+                .by = *std::move(by),
+                .reason = *std::move(reason),
+                .at = {static_cast<std::int64_t>(engine::ReadU64(bytes))},
+                .position = engine::Position{engine::ReadU64(bytes.substr(8))}};
 }
 
 }  // namespace
@@ -41,6 +73,17 @@ std::uint64_t KillList::StateDigest() const {
   return engine::Checksum64(bytes);
 }
 
+absl::Status KillList::Save(const engine::StatePartSink& sink) const {
+  std::string head;
+  engine::AppendU64(version_, head);
+  engine::AppendU64(carried_, head);
+  RETURN_IF_ERROR(sink(head));
+  for (const KilledPtr& killed : killed_) {
+    RETURN_IF_ERROR(sink(BytesOf(*killed)));
+  }
+  return absl::OkStatus();
+}
+
 KillListProjection::KillListProjection(std::uint64_t version_base)
     : version_base_(version_base), version_(version_base) {}
 
@@ -51,7 +94,11 @@ absl::Status KillListProjection::Apply(const engine::Record& record) {
     RETURN_IF_ERROR(schemas::RefuseUnlessSkippable(view));
     ++carried_;
   } else if (kill->state() == schemas::KillState::kKilled) {
-    Put(*kill, record);
+    Put({.name = std::string(schemas::Text(kill->name())),
+         .by = std::string(schemas::Text(kill->by())),
+         .reason = std::string(schemas::Text(kill->reason())),
+         .at = record.at,
+         .position = record.position});
   } else if (GUARD("kill-list.state", kill->state() == schemas::KillState::kLive)) {
     Remove(schemas::Text(kill->name()));
   } else {
@@ -61,15 +108,9 @@ absl::Status KillListProjection::Apply(const engine::Record& record) {
   return absl::OkStatus();
 }
 
-void KillListProjection::Put(const schemas::Kill& kill, const engine::Record& record) {
-  const std::string_view name = schemas::Text(kill.name());
-  Remove(name);
-  auto entry =
-      std::make_shared<const Killed>(Killed{.name = std::string(name),
-                                            .by = std::string(schemas::Text(kill.by())),
-                                            .reason = std::string(schemas::Text(kill.reason())),
-                                            .at = record.at,
-                                            .position = record.position});
+void KillListProjection::Put(Killed killed) {
+  Remove(killed.name);
+  auto entry = std::make_shared<const Killed>(std::move(killed));
   entries_digest_ += DigestOf(*entry);
   killed_.Insert(std::move(entry));
 }
@@ -87,6 +128,32 @@ std::shared_ptr<const engine::ProjectionImage> KillListProjection::Publish() {
   list->version_ = version_;
   list->carried_ = carried_;
   return list;
+}
+
+absl::Status KillListProjection::Load(std::string_view part) {
+  if (!loading_) {
+    if (part.size() != kPlaceBytes || engine::ReadU64(part) < version_base_) {
+      return absl::DataLossError("this is no saved kill list, or one of another version base");
+    }
+    version_ = engine::ReadU64(part);
+    carried_ = engine::ReadU64(part.substr(8));
+    loading_ = true;
+    return absl::OkStatus();
+  }
+  std::optional<Killed> killed = KilledOf(part);
+  if (!killed.has_value()) {
+    return absl::DataLossError("a saved kill is cut off");
+  }
+  Put(*std::move(killed));
+  return absl::OkStatus();
+}
+
+void KillListProjection::Reset() {
+  killed_.Clear();
+  entries_digest_ = 0;
+  version_ = version_base_;
+  carried_ = 0;
+  loading_ = false;
 }
 
 engine::Proposal ProposeKill(const KillRequest& request, const KillList& list,

@@ -19,10 +19,6 @@
 #include "projections/persistent_tree.h"
 #include "schemas/streams.h"
 
-namespace schemas {
-struct Kill;
-}  // namespace schemas
-
 namespace projections {
 
 struct Killed {
@@ -58,6 +54,7 @@ class KillList : public engine::ProjectionImage {
   std::uint64_t carried() const { return carried_; }
 
   std::uint64_t StateDigest() const override;
+  absl::Status Save(const engine::StatePartSink& sink) const override;
 
  protected:
   KillList() = default;
@@ -88,9 +85,11 @@ class KillListProjection final : public engine::Projection {
   std::uint32_t fold_version() const override { return 1; }
   absl::Status Apply(const engine::Record& record) override;
   std::shared_ptr<const engine::ProjectionImage> Publish() override;
+  absl::Status Load(std::string_view part) override;
+  void Reset() override;
 
  private:
-  void Put(const schemas::Kill& kill, const engine::Record& record);
+  void Put(Killed killed);
   void Remove(std::string_view name);
 
   const std::uint64_t version_base_;
@@ -98,6 +97,7 @@ class KillListProjection final : public engine::Projection {
   std::uint64_t entries_digest_ = 0;
   std::uint64_t version_;
   std::uint64_t carried_ = 0;
+  bool loading_ = false;  // The first part of a saved state was taken.
 };
 
 struct KillRequest {

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 
+#include "engine/base/bytes.h"
 #include "engine/base/check.h"
+#include "engine/base/status_macros.h"
 
 namespace projections {
 namespace {
@@ -108,6 +110,17 @@ const ResourceEntry* ResourcesImage::FindNamed(const NameProbe& name) const {
     }
   }
   return nullptr;
+}
+
+absl::Status ResourcesImage::Save(const engine::StatePartSink& sink) const {
+  std::string part;
+  for (const OwnedEntry& owned : trees_.by_id) {
+    part.clear();
+    engine::AppendU64(engine::Raw(owned.entry->position()), part);
+    part += owned.entry->payload().view();
+    RETURN_IF_ERROR(sink(part));
+  }
+  return absl::OkStatus();
 }
 
 ListPage ResourcesImage::List(const ListScope& scope, const ListOptions& options) const {

@@ -73,6 +73,8 @@ class ResourcesImage final : public engine::ProjectionImage {
   // it is the same after compaction and for a copy of the journal.
   std::uint64_t StateDigest() const override { return digest_; }
 
+  absl::Status Save(const engine::StatePartSink& sink) const override;
+
   // Active and finalizing ones together.
   std::size_t size() const { return trees_.by_id.size(); }
 

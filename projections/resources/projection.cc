@@ -72,17 +72,16 @@ absl::Status ResourcesProjection::Apply(const engine::Record& record) {
     return Remove(record, *tombstone);
   }
   RETURN_IF_ERROR(schemas::RefuseUnlessSkippable(view));
-  Skip(record);
-  return absl::OkStatus();
+  return Skip(record);
 }
 
-// The state stays, but the key's newest record is this one.
-void ResourcesProjection::Skip(const engine::Record& record) {
-  if (const OwnedEntry* found = trees_.by_id.Find(IdProbe(record.key))) {
-    const ResourceEntry& entry = *found->entry;
-    Link(std::make_shared<const ResourceEntry>(entry.payload(), entry.table(), entry.kind_text(),
-                                               record.position, entry.digest()));
+// A record takes the place of the key's older ones, which compaction may remove. So one that says
+// nothing to us cannot be about a resource that we have.
+absl::Status ResourcesProjection::Skip(const engine::Record& record) const {
+  if (!GUARD("resources.skip", trees_.by_id.Find(IdProbe(record.key)) == nullptr)) {
+    return Wrong(record, "a record of an unknown type takes its place");
   }
+  return absl::OkStatus();
 }
 
 absl::Status ResourcesProjection::Put(const engine::Record& record,
@@ -210,6 +209,32 @@ void ResourcesProjection::BuildIndexes() {
   Fill(all, trees_.by_kind);
   Fill(children, trees_.by_owner);
   Fill(active, trees_.by_name);
+}
+
+absl::Status ResourcesProjection::Load(std::string_view part) {
+  if (part.size() < sizeof(std::uint64_t)) {
+    return absl::DataLossError("a saved resource is cut off");
+  }
+  engine::Record record;
+  record.stream = stream();
+  record.position = engine::Position{engine::ReadU64(part)};
+  record.payload = engine::Payload(part.substr(sizeof(std::uint64_t)));
+  ASSIGN_OR_RETURN(const auto* resource, schemas::DecodeAs<schemas::Resource>(record.payload));
+  record.key = schemas::Text(resource->id());
+  CountChange();
+  return Put(record, *resource);
+}
+
+void ResourcesProjection::Reset() {
+  // The other trees point into what the one by id owns.
+  trees_.by_age.Clear();
+  trees_.by_kind.Clear();
+  trees_.by_owner.Clear();
+  trees_.by_name.Clear();
+  trees_.by_id.Clear();
+  digest_ = 0;
+  unpublished_ = 0;
+  indexes_are_stale_ = false;
 }
 
 std::shared_ptr<const engine::ProjectionImage> ResourcesProjection::Publish() {

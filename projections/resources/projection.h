@@ -23,11 +23,13 @@ class ResourcesProjection final : public engine::Projection {
   std::uint32_t fold_version() const override { return 1; }
   absl::Status Apply(const engine::Record& record) override;
   std::shared_ptr<const engine::ProjectionImage> Publish() override;
+  absl::Status Load(std::string_view part) override;
+  void Reset() override;
 
  private:
   absl::Status Put(const engine::Record& record, const schemas::Resource& resource);
   absl::Status Remove(const engine::Record& record, const schemas::ResourceTombstone& tombstone);
-  void Skip(const engine::Record& record);
+  absl::Status Skip(const engine::Record& record) const;
   void Link(std::shared_ptr<const ResourceEntry> entry);
   // In and out of all trees but the one by id.
   void Index(EntryPtr entry);

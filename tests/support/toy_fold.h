@@ -7,7 +7,9 @@
 #include <memory>
 #include <string>
 
+#include "engine/base/bytes.h"
 #include "engine/base/checksum.h"
+#include "engine/base/status_macros.h"
 #include "engine/projection.h"
 #include "engine/view.h"
 
@@ -34,6 +36,14 @@ class ToyImage final : public engine::ProjectionImage {
     }
     return digest;
   }
+  absl::Status Save(const engine::StatePartSink& sink) const override {
+    for (const auto& [key, entry] : entries_) {
+      std::string part;
+      engine::AppendU64(engine::Raw(entry.position), part);
+      RETURN_IF_ERROR(sink(part + key + "=" + entry.value));
+    }
+    return absl::OkStatus();
+  }
 
  private:
   std::map<std::string, ToyEntry> entries_;
@@ -59,6 +69,16 @@ class ToyProjection final : public engine::Projection {
   std::shared_ptr<const engine::ProjectionImage> Publish() override {
     return std::make_shared<ToyImage>(entries_);
   }
+  absl::Status Load(std::string_view part) override {
+    const std::size_t equals = part.find('=', 8);
+    if (part.size() < 8 || equals == std::string_view::npos) {
+      return absl::DataLossError("no saved toy");
+    }
+    entries_[std::string(part.substr(8, equals - 8))] = {std::string(part.substr(equals + 1)),
+                                                         engine::Position{engine::ReadU64(part)}};
+    return absl::OkStatus();
+  }
+  void Reset() override { entries_.clear(); }
 
  private:
   const engine::StreamId stream_;

@@ -18,6 +18,7 @@ class BrokenProjection final : public engine::Projection {
   class Image final : public engine::ProjectionImage {
    public:
     std::uint64_t StateDigest() const override { return 0; }
+    absl::Status Save(const engine::StatePartSink&) const override { return absl::OkStatus(); }
   };
   engine::StreamId stream() const override { return schemas::kKillSwitchStream; }
   std::uint32_t fold_version() const override { return 1; }
@@ -28,6 +29,8 @@ class BrokenProjection final : public engine::Projection {
   std::shared_ptr<const engine::ProjectionImage> Publish() override {
     return std::make_shared<Image>();
   }
+  absl::Status Load(std::string_view) override { return absl::OkStatus(); }
+  void Reset() override {}
 };
 
 StoreOptions Quiet() {

@@ -67,18 +67,16 @@ TEST(ResourcesProjectionTest, RefusesWhatIsNotItsRecordAndStaysAsItWas) {
   }
 }
 
-TEST(ResourcesProjectionTest, SkipsWhatMayBeSkippedButKnowsThatItIsThere) {
+TEST(ResourcesProjectionTest, SkipsWhatMayBeSkippedUnlessItTakesTheStatesPlace) {
   ResourcesProjection projection;
   ASSERT_OK(projection.Apply(RecordOf("a", EncodeResource(StateNamed("a")))));
   const std::uint64_t digest = projection.Publish()->StateDigest();
-  engine::Record later =
-      RecordOf("a", schemas::EncodeBody(schemas::Tag{99}, "new", schemas::Skippable::kYes));
-  later.position = engine::Position{2};
-  ASSERT_OK(projection.Apply(later));
-  const auto image = ImageOf(projection);
-  EXPECT_EQ(image->StateDigest(), digest);
-  EXPECT_EQ(image->Find("a")->position(), engine::Position{2});
-  EXPECT_EQ(image->Find("a")->name(), "n");
+  const std::string unknown =
+      schemas::EncodeBody(schemas::Tag{99}, "new", schemas::Skippable::kYes);
+  EXPECT_OK(projection.Apply(RecordOf("a/note", unknown)));
+  EXPECT_THAT(projection.Apply(RecordOf("a", unknown)),
+              StatusIs(absl::StatusCode::kDataLoss, HasSubstr("unknown type takes its place")));
+  EXPECT_EQ(projection.Publish()->StateDigest(), digest);
 }
 
 TEST(ResourcesProjectionTest, DigestIsTheSumThatTheHeaderNames) {
