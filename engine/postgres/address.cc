@@ -1,5 +1,6 @@
 #include "engine/postgres/address.h"
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <string_view>
@@ -46,9 +47,10 @@ absl::StatusOr<ServerParams> ParseUrl(const std::string& url) {
     }
   };
   const ConninfoOptions defaults(PQconndefaults());
-  if (defaults != nullptr) {
-    take(defaults.get());
+  if (defaults == nullptr) {
+    return absl::ResourceExhaustedError("no memory to read the database URL");
   }
+  take(defaults.get());
   take(given.get());
   if (params.contains("service")) {
     return absl::InvalidArgumentError("the database URL may not name a service file");
@@ -101,6 +103,12 @@ bool IsThisMachine(const ServerParams& server) {
   return host.empty() || host.front() == '/' || host.front() == '@' || IsLoopback(host);
 }
 
+// An empty place in a list is not the default, as it looks, but whatever the environment says when
+// the connection is made.
+bool HasHole(const std::vector<std::string>& list) {
+  return list.size() > 1 && std::ranges::count(list, "") != 0;
+}
+
 absl::StatusOr<std::vector<ServerParams>> SplitServers(const ServerParams& params) {
   const std::vector<std::string> hosts = SplitList(params, "host");
   const std::vector<std::string> addresses = SplitList(params, "hostaddr");
@@ -112,6 +120,9 @@ absl::StatusOr<std::vector<ServerParams>> SplitServers(const ServerParams& param
   if (!fits(hosts) || !fits(addresses) || (!fits(ports) && ports.size() != 1)) {
     return absl::InvalidArgumentError("the database URL has lists of hosts of different length");
   }
+  if (!GUARD("postgres.url-list", !HasHole(hosts) && !HasHole(addresses))) {
+    return absl::InvalidArgumentError("the database URL has a list of hosts with an empty place");
+  }
   std::vector<ServerParams> servers(count, params);
   const auto put = [&servers](const std::string& name, const std::vector<std::string>& list) {
     for (std::size_t i = 0; i < servers.size() && !list.empty(); ++i) {
@@ -122,6 +133,85 @@ absl::StatusOr<std::vector<ServerParams>> SplitServers(const ServerParams& param
   put("hostaddr", addresses);
   put("port", ports);
   return servers;
+}
+
+// The words of libpq's `options`, as the server takes them apart.
+std::vector<std::string> Words(std::string_view options) {
+  std::vector<std::string> words;
+  bool in_word = false;
+  for (std::size_t i = 0; i < options.size(); ++i) {
+    const char c = options[i];
+    const bool is_space = c == ' ' || (c >= '\t' && c <= '\r');
+    if (is_space) {
+      in_word = false;
+      continue;
+    }
+    if (!in_word) {
+      words.emplace_back();
+      in_word = true;
+    }
+    const bool is_escape = c == '\\' && i + 1 < options.size();
+    words.back().push_back(is_escape ? options[++i] : c);
+  }
+  return words;
+}
+
+// The search path says where our tables are. Whatever else a session needs we set ourselves; a
+// setting hidden in a URL could only weaken it. A word without a dash is a provider's, not a
+// setting.
+bool AreHarmless(const std::string& options) {
+  bool expects_setting = false;
+  for (std::string_view word : Words(options)) {
+    if (word == "-c" && !expects_setting) {
+      expects_setting = true;
+      continue;
+    }
+    if (!expects_setting && !word.starts_with('-')) {
+      continue;
+    }
+    if (!expects_setting) {
+      word.remove_prefix(std::min<std::size_t>(2, word.size()));
+    }
+    expects_setting = false;
+    if (!word.starts_with("search_path=")) {
+      return false;
+    }
+  }
+  return true;
+}
+
+// Refuses what would make `sslmode=verify-full` mean something else than it says.
+absl::Status CheckEncryption(ServerParams& server) {
+  if (!GUARD("postgres.tls", Get(server, "sslmode") == "verify-full")) {
+    return absl::InvalidArgumentError(
+        absl::StrFormat("database host %s is not this machine and sslmode is not verify-full; "
+                        "--database-insecure-tls allows it",
+                        Describe(server)));
+  }
+  // With Kerberos encryption libpq does without TLS, and so without looking at a certificate.
+  if (!GUARD("postgres.tls-kerberos", Get(server, "gssencmode") != "require")) {
+    return absl::InvalidArgumentError(
+        "gssencmode=require takes the place of TLS; --database-insecure-tls allows it");
+  }
+  server["gssencmode"] = "disable";
+  const std::string least = Get(server, "ssl_min_protocol_version");
+  if (!GUARD("postgres.tls-version", least.empty() || least == "TLSv1.2" || least == "TLSv1.3")) {
+    return absl::InvalidArgumentError(
+        "ssl_min_protocol_version is below TLSv1.2; --database-insecure-tls allows it");
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckSession(bool many, const ServerParams& server) {
+  if (!GUARD("postgres.url-options", AreHarmless(Get(server, "options")))) {
+    return absl::InvalidArgumentError("the database URL's options may set the search_path only");
+  }
+  const std::string wanted = Get(server, "target_session_attrs");
+  if (many && wanted != "" && wanted != "any" && wanted != "read-write" && wanted != "primary") {
+    return absl::InvalidArgumentError(
+        "target_session_attrs has to be read-write: a standby cannot be written");
+  }
+  return absl::OkStatus();
 }
 
 // A connection that died without a word must not be waited for until the kernel gives up.
@@ -152,14 +242,10 @@ absl::StatusOr<std::vector<ServerParams>> ParseAddress(const std::string& url, b
   ASSIGN_OR_RETURN(std::vector<ServerParams> servers, SplitServers(params));
   const bool many = servers.size() > 1;
   for (ServerParams& server : servers) {
-    const bool private_enough =
-        insecure_tls || IsThisMachine(server) || Get(server, "sslmode") == "verify-full";
-    if (!GUARD("postgres.tls", private_enough)) {
-      return absl::InvalidArgumentError(
-          absl::StrFormat("database host %s is not this machine and sslmode is not verify-full; "
-                          "--database-insecure-tls allows it",
-                          Describe(server)));
+    if (!insecure_tls && !IsThisMachine(server)) {
+      RETURN_IF_ERROR(CheckEncryption(server));
     }
+    RETURN_IF_ERROR(CheckSession(many, server));
     AddDefaults(many, application_name, server);
   }
   return servers;

@@ -20,7 +20,10 @@ using ServerParams = std::map<std::string, std::string>;
 //
 // Each server must be this machine (a unix socket, `localhost`, a loopback address) or be reached
 // with sslmode=verify-full, unless `insecure_tls`. Libpq's defaults and the environment (PGHOST,
-// PGSSLMODE, ...) count as if they were written in the URL.
+// PGSSLMODE, ...) count as if they were written in the URL. Refused as well is what would weaken
+// that unseen: an empty place in a list of hosts (the environment fills it), an encryption that
+// takes the place of TLS or a TLS before 1.2, a service file, `options` that set anything but the
+// search_path, and of several hosts a standby.
 //
 // Fails with kInvalidArgument. No message contains the password.
 absl::StatusOr<std::vector<ServerParams>> ParseAddress(const std::string& url, bool insecure_tls,

@@ -33,6 +33,8 @@ constexpr Entry kEntries[] = {
     {"23505", {StatusCode::kAborted, AfterError::kKeep}},  // Another writer has the position.
     {"54", {StatusCode::kInvalidArgument, AfterError::kKeep}},
     // Transactions.
+    // A session in another state than we think is of no use.
+    {"25", {StatusCode::kInternal, AfterError::kDrop}},
     {"25006", {StatusCode::kUnavailable, AfterError::kDrop}},  // Read only: not the primary.
     {"25P03", {StatusCode::kUnavailable, AfterError::kDrop}},  // Idle in a transaction too long.
     {"25P04", {StatusCode::kUnavailable, AfterError::kDrop}},
@@ -43,7 +45,8 @@ constexpr Entry kEntries[] = {
     // Servers that are short of something, stopping, broken or damaged.
     {"53", {StatusCode::kUnavailable, AfterError::kDrop}},
     {"53100", {StatusCode::kResourceExhausted, AfterError::kKeep}},  // Disk full.
-    {"57P", {StatusCode::kUnavailable, AfterError::kDrop}},
+    {"57", {StatusCode::kUnavailable, AfterError::kDrop}},
+    {"72", {StatusCode::kAborted, AfterError::kKeep}},  // Snapshot too old.
     {"58", {StatusCode::kUnavailable, AfterError::kDrop}},
     {"XX", {StatusCode::kInternal, AfterError::kDrop}},
     {"XX001", {StatusCode::kDataLoss, AfterError::kDrop}},
