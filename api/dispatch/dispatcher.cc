@@ -129,10 +129,6 @@ Response RefuseFreshness(const Request& request) {
 
 }  // namespace
 
-bool AnswersProblems(const Request& request) {
-  return request.path().starts_with("/api/hyperfleet/");
-}
-
 Response StoreFailure(const Request& request, const absl::Status& why,
                       std::optional<Outcome> outcome) {
   const std::string_view sentence = Sentence(why, outcome);

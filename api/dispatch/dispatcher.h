@@ -108,9 +108,6 @@ class Dispatcher {
 Response StoreFailure(const Request& request, const absl::Status& why,
                       std::optional<Outcome> outcome = std::nullopt);
 
-// Whether the path belongs to the family of problem documents.
-bool AnswersProblems(const Request& request);
-
 // `X-Halo-Tx`, for operators only.
 void AddTx(const Caller& caller, engine::Tx tx, Response& response);
 // `X-Halo-Stale`, where the view was not fresh.

@@ -123,6 +123,8 @@ Response RefuseWithError(const Request& request, const RefusalDetail& detail) {
   return ControlError(RefusalStatus(detail.refusal), text, OutcomeOf(request, detail.refusal));
 }
 
+constexpr std::string_view kProblemPrefix = "/api/hyperfleet/";
+
 constexpr std::string_view kSecurityHeaders =
     "Content-Security-Policy: default-src 'self'; img-src 'self' data:; "
     "style-src 'self' 'unsafe-inline'; frame-ancestors 'none'; base-uri 'none'; "
@@ -183,8 +185,12 @@ Response ControlError(int status, std::string_view text, std::optional<Outcome> 
   return response;
 }
 
+bool AnswersProblems(const Request& request) {
+  return IsOfFamily(request.path(), kProblemPrefix);
+}
+
 Family HyperfleetFamily() {
-  return {"/api/hyperfleet/", RefuseWithProblem, {}};
+  return {std::string(kProblemPrefix), RefuseWithProblem, {}};
 }
 
 Family ControlFamily() {

@@ -79,6 +79,9 @@ Response ProblemResponse(const Request& request, const Problem& problem);
 // `{"error": "text"}`, with `outcome` when given.
 Response ControlError(int status, std::string_view text, std::optional<Outcome> outcome = {});
 
+// Whether the path belongs to the family of problem documents.
+bool AnswersProblems(const Request& request);
+
 // The families of the three prefixes: `/api/hyperfleet/`, `/api/`, and everything else.
 Family HyperfleetFamily();
 Family ControlFamily();

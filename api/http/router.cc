@@ -67,6 +67,20 @@ struct Router::Node {
     return allow;
   }
 
+  void Collect(std::vector<RouteName>& found) const {
+    for (std::size_t i = 0; i < kMethodCount; ++i) {
+      if (routes[i] != nullptr) {
+        found.push_back({static_cast<Method>(i), routes[i]->pattern});
+      }
+    }
+    for (const auto& [segment, node] : literals) {
+      node->Collect(found);
+    }
+    if (variable != nullptr) {
+      variable->Collect(found);
+    }
+  }
+
   // Literal segments first; comes back and tries the variable when they lead nowhere.
   const Node* Find(std::string_view path, std::vector<std::string>& values) const {
     if (path.empty()) {
@@ -92,6 +106,11 @@ struct Router::Node {
     return found;
   }
 };
+
+bool IsOfFamily(std::string_view path, std::string_view prefix) {
+  return path.starts_with(prefix) ||
+         (prefix.ends_with('/') && path.size() + 1 == prefix.size() && prefix.starts_with(path));
+}
 
 int RefusalStatus(Refusal refusal) {
   switch (refusal) {
@@ -170,8 +189,15 @@ void Router::AddFamily(Family family) {
 }
 
 const Family& Router::FamilyOf(std::string_view path) const {
-  const auto fits = [path](const Family& family) { return path.starts_with(family.prefix); };
+  const auto fits = [path](const Family& family) { return IsOfFamily(path, family.prefix); };
   return *std::find_if(families_.begin(), families_.end(), fits);
+}
+
+std::vector<RouteName> Router::Routes() const {
+  std::vector<RouteName> found;
+  root_->Collect(found);
+  std::ranges::stable_sort(found, {}, &RouteName::pattern);
+  return found;
 }
 
 Response Router::Refuse(const Request& request, Refusal refusal, std::string detail) const {

@@ -52,7 +52,9 @@ struct RefusalDetail {
 // The routes below one path prefix share their manner of refusing and the headers that every
 // answer of theirs carries.
 struct Family {
-  std::string prefix;  // `/api/hyperfleet/`; the longest that fits wins; "" fits everything.
+  // `/api/hyperfleet/`: what is below it, and `/api/hyperfleet` itself. The longest that fits
+  // wins; "" fits everything.
+  std::string prefix;
   // Makes the body and content type. The router adds `Allow` and `Retry-After` where they belong.
   std::function<Response(const Request& request, const RefusalDetail& detail)> refuse;
   // Complete lines, each with its CRLF, added to every answer of the family.
@@ -63,6 +65,15 @@ struct RouteOptions {
   // Served even when too many requests are parked (/healthz, /readyz, /metrics).
   bool never_refused = false;
 };
+
+// A route that was added.
+struct RouteName {
+  Method method;
+  std::string pattern;
+};
+
+// Whether `path` belongs to a family of this prefix.
+bool IsOfFamily(std::string_view path, std::string_view prefix);
 
 // Told of every answer; runs on the I/O thread, must not block. `seconds` since arrival.
 using AnswerObserver = std::function<void(const Request& request, int status, double seconds)>;
@@ -90,6 +101,9 @@ class Router {
   // The answer of the family of the request's path to `refusal`.
   Response Refuse(const Request& request, Refusal refusal, std::string detail) const;
   const Family& FamilyOf(std::string_view path) const;
+
+  // Every route, ordered by pattern.
+  std::vector<RouteName> Routes() const;
 
  private:
   struct Route;

@@ -71,6 +71,11 @@ TEST_P(BadInputCases, WrongMethodsNameTheRightOnes) {
   const Answer one = Call("POST", kBase + "/clusters/some-id", "{}");
   EXPECT_EQ(one.status, 405);
   EXPECT_EQ(one.Header("allow"), "GET, HEAD, PATCH, DELETE");
+  const Answer root = Call("PUT", "/api/hyperfleet", "{}");
+  EXPECT_EQ(root.status, 405);
+  EXPECT_EQ(root.Header("content-type"), "application/problem+json");
+  EXPECT_EQ(Text(root.Json(), "code"), "HYPERFLEET-NTF-004");
+  EXPECT_EQ(root.Header("allow"), "GET, HEAD");
   const Answer control = Call("DELETE", "/api/v1/killswitch");
   EXPECT_EQ(control.status, 405);
   EXPECT_EQ(control.Header("allow"), "GET, HEAD");

@@ -147,6 +147,27 @@ TEST_F(RouterTest, ControlFamilyRefusesWithErrors) {
   EXPECT_EQ(router_.FamilyOf("/api/hyperfleet/v1/x").common_headers, "");
 }
 
+TEST_F(RouterTest, ThePrefixItselfIsOfItsFamily) {
+  Add(Method::kGet, "/api/hyperfleet");
+  EXPECT_EQ(Send("PUT", "/api/hyperfleet").content_type, "application/problem+json");
+  EXPECT_EQ(Send("PUT", "/api/hyperfleet/").content_type, "application/problem+json");
+  EXPECT_EQ(Send("GET", "/api/hyperfleeting").content_type, "application/json");
+  EXPECT_EQ(Send("GET", "/api").body, R"({"error":"not found"})");
+}
+
+TEST_F(RouterTest, ListsItsRoutes) {
+  Add(Method::kPost, "/a/{id}/b");
+  Add(Method::kGet, "/a/{id}");
+  Add(Method::kDelete, "/a/{id}");
+  Add(Method::kGet, "/");
+  std::vector<std::string> routes;
+  for (const RouteName& route : router_.Routes()) {
+    routes.push_back(std::string(MethodName(route.method)) + " " + route.pattern);
+  }
+  EXPECT_THAT(routes,
+              testing::ElementsAre("GET /", "GET /a/{id}", "DELETE /a/{id}", "POST /a/{id}/b"));
+}
+
 TEST_F(RouterTest, OverloadRefusesWhatMayBeRefused) {
   Add(Method::kGet, "/readyz", {.never_refused = true});
   Add(Method::kPost, "/api/v1/x");
