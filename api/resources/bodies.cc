@@ -12,8 +12,6 @@
 namespace api {
 namespace {
 
-constexpr std::size_t kMaxReasonCharacters = 1024;
-
 std::string_view Text(const boost::json::string& text) {
   return {text.data(), text.size()};
 }

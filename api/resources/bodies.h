@@ -4,6 +4,7 @@
 
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -14,6 +15,9 @@
 #include "projections/resources/names.h"
 
 namespace api {
+
+// Of the reason of a force-delete: Unicode code points.
+inline constexpr std::size_t kMaxReasonCharacters = 1024;
 
 struct CreateBody {
   const projections::EntityDescriptor* kind = nullptr;

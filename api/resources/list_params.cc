@@ -13,9 +13,6 @@
 namespace api {
 namespace {
 
-constexpr std::int64_t kMaxPage = 100'000;
-constexpr std::int64_t kMaxSize = 100;
-
 bool IsSpace(char c) {
   return c == ' ' || c == '\t';
 }
@@ -137,16 +134,33 @@ std::variant<Problem, projections::Order> ParseOrder(const Request& request) {
   return order.empty() ? projections::DefaultOrder() : order;
 }
 
-// What would narrow the list and cannot be done.
-std::optional<Problem> CheckFilters(const Request& request) {
+// Whether `ref_type` and `ref_target_id` ask for what a list of `kind` can do.
+std::optional<Problem> CheckReferenceFilter(const Request& request,
+                                            const projections::EntityDescriptor* kind) {
   const auto type = Given(request, "ref_type");
   const auto target = Given(request, "ref_target_id");
   if (type.has_value() != target.has_value()) {
     return FieldProblem(type ? "reftargetid" : "reftype",
                         "ref_type and ref_target_id must be given together", "required");
   }
-  if (type) {
-    return FieldProblem("reftype", absl::StrFormat("unknown reference type '%s'", *type), "enum");
+  if (!type || kind == nullptr) {
+    return std::nullopt;
+  }
+  const bool is_known =
+      std::ranges::find(kind->references, *type, &projections::ReferenceDescriptor::ref_type) !=
+      kind->references.end();
+  return FieldProblem(
+      "reftype",
+      is_known ? absl::StrFormat("this server cannot filter by reference type '%s'", *type)
+               : absl::StrFormat("%s has no reference type '%s'", kind->kind, *type),
+      "enum");
+}
+
+// What would narrow the list and cannot be done.
+std::optional<Problem> CheckFilters(const Request& request,
+                                    const projections::EntityDescriptor* kind) {
+  if (auto problem = CheckReferenceFilter(request, kind)) {
+    return problem;
   }
   if (Given(request, "search")) {
     Problem problem;
@@ -159,15 +173,16 @@ std::optional<Problem> CheckFilters(const Request& request) {
 
 }  // namespace
 
-std::variant<Problem, projections::ListOptions> ParseListParams(const Request& request) {
+std::variant<Problem, projections::ListOptions> ParseListParams(
+    const Request& request, const projections::EntityDescriptor* kind) {
   projections::ListOptions options;
   std::vector<projections::FieldError> errors;
   options.page = ReadNumber(request, "page", kMaxPage, 1, errors);
-  options.size = ReadNumber(request, "size", kMaxSize, 20, errors);
+  options.size = ReadNumber(request, "size", kMaxPageSize, kDefaultPageSize, errors);
   if (!errors.empty()) {
     return FieldProblem(errors);
   }
-  if (auto problem = CheckFilters(request)) {
+  if (auto problem = CheckFilters(request, kind)) {
     return *std::move(problem);
   }
   auto order = ParseOrder(request);

@@ -7,6 +7,7 @@
 #include "api/resources/bodies.h"
 #include "api/resources/problems.h"
 #include "api/resources/routes.h"
+#include "engine/base/check.h"
 #include "engine/base/clock.h"
 #include "engine/base/logging.h"
 #include "engine/base/random.h"
@@ -181,20 +182,33 @@ Prepared PrepareForceDelete(const Call& call, const projections::Registry& regis
       });
 }
 
+using Prepare = Prepared (*)(const Call&, const projections::Registry&, RouteScope);
+
+Prepare PrepareOf(ResourceAction action) {
+  switch (action) {
+    case ResourceAction::kCreate:
+      return PrepareCreate;
+    case ResourceAction::kPatch:
+      return PreparePatch;
+    case ResourceAction::kDelete:
+      return PrepareDelete;
+    case ResourceAction::kForceDelete:
+      return PrepareForceDelete;
+    case ResourceAction::kList:
+    case ResourceAction::kShow:
+      break;
+  }
+  ENGINE_CHECK(false);
+  return nullptr;
+}
+
 }  // namespace
 
-void AddMutations(Dispatcher& dispatcher, const projections::Registry& registry, RouteScope scope) {
-  using Prepare = Prepared (*)(const Call&, const projections::Registry&, RouteScope);
-  const auto add = [&](Method method, const std::string& pattern, Prepare prepare) {
-    dispatcher.Mutate(
-        Access::kResources, method, pattern,
-        [&registry, scope, prepare](const Call& call) { return prepare(call, registry, scope); });
-  };
-  const std::string pattern = CollectionPattern(scope);
-  add(Method::kPost, pattern, PrepareCreate);
-  add(Method::kPatch, pattern + "/{id}", PreparePatch);
-  add(Method::kDelete, pattern + "/{id}", PrepareDelete);
-  add(Method::kPost, pattern + "/{id}/force-delete", PrepareForceDelete);
+void AddMutation(Dispatcher& dispatcher, const projections::Registry& registry,
+                 const ResourceOperation& operation) {
+  dispatcher.Mutate(Access::kResources, operation.method, operation.pattern,
+                    [&registry, scope = operation.scope, prepare = PrepareOf(operation.action)](
+                        const Call& call) { return prepare(call, registry, scope); });
 }
 
 }  // namespace api

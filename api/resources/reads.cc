@@ -89,7 +89,7 @@ Response ShowPage(const projections::ListPage& page, const projections::ListOpti
 
 Response ShowList(const Call& call, const LatestView& view, const projections::Registry& registry,
                   RouteScope scope) {
-  auto options = ParseListParams(*call.request);
+  auto options = ParseListParams(*call.request, scope.kind);
   if (auto* problem = std::get_if<Problem>(&options)) {
     return ProblemResponse(*call.request, *problem);
   }
@@ -107,16 +107,13 @@ Response ShowList(const Call& call, const LatestView& view, const projections::R
 
 }  // namespace
 
-void AddReads(Dispatcher& dispatcher, const projections::Registry& registry, RouteScope scope) {
-  const std::string pattern = CollectionPattern(scope);
-  dispatcher.Read(Access::kResources, pattern,
-                  [&registry, scope](const Call& call, const LatestView& view) {
-                    return ShowList(call, view, registry, scope);
-                  });
-  dispatcher.Read(Access::kResources, pattern + "/{id}",
-                  [&registry, scope](const Call& call, const LatestView& view) {
-                    return ShowOne(call, view, registry, scope);
-                  });
+void AddRead(Dispatcher& dispatcher, const projections::Registry& registry,
+             const ResourceOperation& operation) {
+  const bool is_list = operation.action == ResourceAction::kList;
+  dispatcher.Read(
+      Access::kResources, operation.pattern,
+      [&registry, scope = operation.scope, show = is_list ? ShowList : ShowOne](
+          const Call& call, const LatestView& view) { return show(call, view, registry, scope); });
 }
 
 }  // namespace api

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "api/dispatch/dispatcher.h"
+#include "api/resources/operations.h"
 #include "projections/registry.h"
 
 namespace api {
@@ -12,17 +13,10 @@ namespace api {
 // Both arguments must outlive the router's use.
 void AddResourceRoutes(Dispatcher& dispatcher, const projections::Registry& registry);
 
-// Which resources a route is about. Points into the registry.
-struct RouteScope {
-  const projections::EntityDescriptor* kind = nullptr;    // Null: of any kind.
-  const projections::EntityDescriptor* parent = nullptr;  // Not null: the nested route.
-};
-
-// The parts: GET of one and of a list, and everything that changes something.
-void AddReads(Dispatcher& dispatcher, const projections::Registry& registry, RouteScope scope);
-void AddMutations(Dispatcher& dispatcher, const projections::Registry& registry, RouteScope scope);
-
-// `/api/hyperfleet/v1/clusters/{parent_id}/nodepools`, `.../resources` without a kind.
-std::string CollectionPattern(RouteScope scope);
+// The parts: one operation that only looks, and one that changes something.
+void AddRead(Dispatcher& dispatcher, const projections::Registry& registry,
+             const ResourceOperation& operation);
+void AddMutation(Dispatcher& dispatcher, const projections::Registry& registry,
+                 const ResourceOperation& operation);
 
 }  // namespace api

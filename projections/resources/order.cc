@@ -110,6 +110,15 @@ std::optional<ResourceColumn> FindColumn(std::string_view name) {
   return found == kColumns.end() ? std::nullopt : std::optional(found->column);
 }
 
+std::vector<std::string_view> ColumnNames() {
+  std::vector<std::string_view> names;
+  names.reserve(kColumns.size());
+  for (const NamedColumn& column : kColumns) {
+    names.push_back(column.name);
+  }
+  return names;
+}
+
 Order DefaultOrder() {
   return {{ResourceColumn::kCreatedTime, true}};
 }

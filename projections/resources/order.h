@@ -32,6 +32,7 @@ enum class ResourceColumn {
 
 // `created_time`, ...; empty when there is no such column.
 std::optional<ResourceColumn> FindColumn(std::string_view name);
+std::vector<std::string_view> ColumnNames();
 
 struct OrderTerm {
   ResourceColumn column = ResourceColumn::kCreatedTime;

@@ -103,7 +103,19 @@ TEST_P(ListCases, ListsBelowNothingAreNotFound) {
 TEST_P(ListCases, WhatCannotBeNarrowedIsRefused) {
   EXPECT_EQ(Get(kBase + "/clusters?search=name%3D%27x%27").status, 501);
   EXPECT_EQ(Get(kBase + "/clusters?ref_type=dep").status, 400);
-  EXPECT_EQ(Get(kBase + "/clusters?ref_type=dep&ref_target_id=x").status, 400);
+  const Answer filter = Get(kBase + "/clusters?ref_type=dep&ref_target_id=x");
+  EXPECT_EQ(filter.status, 400);
+  EXPECT_EQ(filter.Header("content-type"), "application/problem+json");
+  EXPECT_EQ(Text(Member(filter.Json(), "errors").get_array().at(0), "field"), "reftype");
+}
+
+TEST_P(ListCases, AListOfEveryKindKnowsNoReferences) {
+  EXPECT_EQ(Get(kBase + "/resources?ref_type=dep").status, 400);
+  EXPECT_EQ(Get(kBase + "/resources?ref_target_id=x").status, 400);
+  const api::JsonValue list = Get(kBase + "/resources?size=1").Json();
+  const Answer filter = Get(kBase + "/resources?size=1&ref_type=dep&ref_target_id=x");
+  EXPECT_EQ(filter.status, 200);
+  EXPECT_EQ(Text(filter.Json(), "total"), Text(list, "total"));
 }
 
 TEST_P(ListCases, FreshnessIsAChoice) {

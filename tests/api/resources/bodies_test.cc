@@ -107,7 +107,7 @@ TEST(ListParamsTest, AColumnCountsOnce) {
   for (int i = 0; i < 1000; ++i) {
     target += ",kind%20desc,name";
   }
-  const auto parsed = ParseListParams(*MakeRequest("GET", target));
+  const auto parsed = ParseListParams(*MakeRequest("GET", target), nullptr);
   const projections::Order order = std::get<projections::ListOptions>(parsed).order;
   EXPECT_EQ(order, (projections::Order{{projections::ResourceColumn::kKind, false},
                                        {projections::ResourceColumn::kName, false}}));
@@ -129,7 +129,7 @@ TEST(BodiesTest, ForceDeletes) {
 
 TEST(ListParamsTest, DefaultsAndBounds) {
   const auto parse = [](const std::string& query) {
-    return ParseListParams(*MakeRequest("GET", "/x?" + query));
+    return ParseListParams(*MakeRequest("GET", "/x?" + query), nullptr);
   };
   const auto options = std::get<projections::ListOptions>(parse("page=%20&order=&pageSize=3"));
   EXPECT_EQ(options.page, 1u);
@@ -144,9 +144,27 @@ TEST(ListParamsTest, DefaultsAndBounds) {
   EXPECT_EQ(Verdict(parse("ref_target_id=x")), "VAL-000 reftype");
 }
 
+TEST(ListParamsTest, AReferenceFilterIsWholeAndOfTheKind) {
+  projections::EntityDescriptor kind;
+  kind.kind = "Pool";
+  kind.references = {{.ref_type = "net", .target_kind = "Net"}};
+  const auto parse = [&kind](const std::string& query, bool typed) {
+    return ParseListParams(*MakeRequest("GET", "/x?" + query), typed ? &kind : nullptr);
+  };
+  const auto detail = [&parse](const std::string& query) {
+    return std::get<Problem>(parse(query, true)).detail;
+  };
+  EXPECT_EQ(Verdict(parse("ref_type=x", false)), "VAL-000 reftargetid");
+  EXPECT_EQ(Verdict(parse("ref_type=x&ref_target_id=y", false)), "ok");
+  EXPECT_EQ(Verdict(parse("ref_type=x&ref_target_id=y", true)), "VAL-000 reftype");
+  EXPECT_EQ(detail("ref_type=x&ref_target_id=y"), "Pool has no reference type 'x'");
+  EXPECT_EQ(detail("ref_type=net&ref_target_id=y"),
+            "this server cannot filter by reference type 'net'");
+}
+
 TEST(ListParamsTest, OrdersHaveSeveralTerms) {
   const auto parsed =
-      ParseListParams(*MakeRequest("GET", "/x?order=kind,name%20%20desc&order=id%20asc"));
+      ParseListParams(*MakeRequest("GET", "/x?order=kind,name%20%20desc&order=id%20asc"), nullptr);
   using projections::OrderTerm;
   using projections::ResourceColumn;
   EXPECT_THAT(

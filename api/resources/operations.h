@@ -1,0 +1,35 @@
+// What can be asked of resources: one table, from which both the routes and the OpenAPI document
+// (api/openapi) are made, so that neither has anything that the other lacks.
+//
+// Pure functions; thread-safe, never block.
+
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "api/http/request.h"
+#include "projections/registry.h"
+
+namespace api {
+
+// Which resources a route is about. Points into the registry.
+struct RouteScope {
+  const projections::EntityDescriptor* kind = nullptr;    // Null: of any kind.
+  const projections::EntityDescriptor* parent = nullptr;  // Not null: the nested route.
+};
+
+enum class ResourceAction { kList, kCreate, kShow, kPatch, kDelete, kForceDelete };
+
+struct ResourceOperation {
+  ResourceAction action = ResourceAction::kList;
+  Method method = Method::kGet;
+  std::string pattern;  // As the router takes it; `{id}` and `{parent_id}` are its variables.
+  RouteScope scope;
+};
+
+// Everything for resources of any kind, then for each kind in the order of the registry, and for
+// those with a parent also below it.
+std::vector<ResourceOperation> ResourceOperations(const projections::Registry& registry);
+
+}  // namespace api
