@@ -143,7 +143,7 @@ void Server::AddRoutes() {
   });
   AddHealthRoutes(router_, *readiness_);
   AddMetricsRoute(router_, metrics_);
-  AddApiRoute(router_);
+  AddApiRoutes(router_, options_.registry);
   AddControlRoutes(*dispatcher_);
   AddResourceRoutes(*dispatcher_, options_.registry);
   for (Router* side : {&metrics_router_, &health_router_}) {

@@ -4,6 +4,8 @@
 #include <utility>
 
 #include "api/json/writer.h"
+#include "api/openapi/document.h"
+#include "api/openapi/routes.h"
 #include "api/server/version.h"
 
 namespace api {
@@ -52,20 +54,20 @@ void AddMetricsRoute(Router& router, const Metrics& metrics) {
                 {.never_refused = true});
 }
 
-void AddApiRoute(Router& router) {
-  router.Handle(Method::kGet, "/api/hyperfleet",
-                [](const RequestPtr& request, Responder responder) {
-                  Response response;
-                  JsonWriter json(response.body);
-                  json.BeginObject();
-                  json.Key("id").String("hyperfleet");
-                  json.Key("kind").String("API");
-                  json.Key("href").String(request->path());
-                  json.Key("version").String(kVersion);
-                  json.Key("build_time").String(kBuildTime);
-                  json.EndObject();
-                  responder.Answer(std::move(response));
-                });
+void AddApiRoutes(Router& router, const projections::Registry& registry) {
+  AddOpenApiRoutes(router, registry, kVersion);
+  router.Handle(Method::kGet, kApiPath, [](const RequestPtr& request, Responder responder) {
+    Response response;
+    JsonWriter json(response.body);
+    json.BeginObject();
+    json.Key("id").String("hyperfleet");
+    json.Key("kind").String("API");
+    json.Key("href").String(request->path());
+    json.Key("version").String(kVersion);
+    json.Key("build_time").String(kBuildTime);
+    json.EndObject();
+    responder.Answer(std::move(response));
+  });
 }
 
 }  // namespace api

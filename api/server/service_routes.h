@@ -5,6 +5,7 @@
 #include "api/dispatch/readiness.h"
 #include "api/http/router.h"
 #include "api/server/metrics.h"
+#include "projections/registry.h"
 
 namespace api {
 
@@ -18,7 +19,8 @@ void AddHealthRoutes(Router& router, const Readiness& readiness);
 // GET /metrics.
 void AddMetricsRoute(Router& router, const Metrics& metrics);
 
-// GET /api/hyperfleet: `{id, kind, href, version, build_time}`.
-void AddApiRoute(Router& router);
+// GET /api/hyperfleet: `{id, kind, href, version, build_time}`, and the OpenAPI document of the
+// resource API (api/openapi).
+void AddApiRoutes(Router& router, const projections::Registry& registry);
 
 }  // namespace api

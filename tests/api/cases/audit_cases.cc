@@ -56,9 +56,8 @@ TEST_P(AuditCases, WritersOfAllServersMakeOneChain) {  // C34
         for (int i = t; i < 100; i += 10) {
           const std::string body = R"({"kind":"Version","name":")" +
                                    names[static_cast<std::size_t>(i)] + R"(","spec":{}})";
-          EXPECT_EQ(world()
-                        .Call(i % world().servers(), "POST",
-                              kBase + "/channels/" + channel + "/versions", body, {})
+          EXPECT_EQ(CallServer(i % world().servers(), "POST",
+                               kBase + "/channels/" + channel + "/versions", body, {})
                         .status,
                     201);
         }

@@ -7,9 +7,14 @@
 namespace cases {
 namespace {
 
+struct Living {
+  std::unique_ptr<World> world;
+  std::unique_ptr<support::OpenApi> contract;
+};
+
 // One world a factory, for the life of the program.
-std::map<std::string, std::unique_ptr<World>>& Worlds() {
-  static std::map<std::string, std::unique_ptr<World>> worlds;
+std::map<std::string, Living>& Worlds() {
+  static std::map<std::string, Living> worlds;
   return worlds;
 }
 
@@ -39,18 +44,36 @@ std::string TokenFile() {
 }
 
 void ApiCase::SetUp() {
-  std::unique_ptr<World>& world = Worlds()[GetParam().name];
-  if (world == nullptr) {
-    world = GetParam().make();
+  Living& living = Worlds()[GetParam().name];
+  if (living.world == nullptr) {
+    living.world = GetParam().make();
+    ASSERT_NE(living.world, nullptr);
+    const Answer document = living.world->Call(0, "GET", kBase + "/openapi", "", {});
+    ASSERT_EQ(document.status, 200);
+    living.contract = std::make_unique<support::OpenApi>(document.Json());
   }
-  ASSERT_NE(world, nullptr);
-  world_ = world.get();
+  ASSERT_NE(living.contract, nullptr);
+  world_ = living.world.get();
+  contract_ = living.contract.get();
+}
+
+Answer ApiCase::CallServer(int server, const std::string& method, const std::string& target,
+                           const std::string& body, const Headers& headers) {
+  const Answer answer = world_->Call(server, method, target, body, headers);
+  const std::string path = target.substr(0, target.find('?'));
+  if (path.starts_with("/api/hyperfleet")) {
+    for (const std::string& wrong :
+         contract_->CheckAnswer({method, path, answer.status, answer.headers, answer.body})) {
+      ADD_FAILURE() << method << " " << target << " answered " << answer.status << ": " << wrong;
+    }
+  }
+  return answer;
 }
 
 Answer ApiCase::AsAdmin(const std::string& method, const std::string& target,
                         const std::string& body, std::optional<int> server) {
-  return world_->Call(server.value_or(NextServer()), method, target, body,
-                      {{"Authorization", "Bearer " + std::string(kAdminToken)}});
+  return CallServer(server.value_or(NextServer()), method, target, body,
+                    {{"Authorization", "Bearer " + std::string(kAdminToken)}});
 }
 
 int ApiCase::NextServer() {

@@ -18,6 +18,7 @@
 #include <gtest/gtest.h>
 
 #include "api/json/parser.h"
+#include "tests/support/openapi.h"
 
 namespace cases {
 
@@ -65,6 +66,7 @@ struct WorldFactory {
 };
 
 // The base of all cases: one world for all tests of a program, so each makes names of its own.
+// Whatever they ask below /api/hyperfleet must be answered as the world's OpenAPI document says.
 class ApiCase : public testing::TestWithParam<WorldFactory> {
  protected:
   void SetUp() override;
@@ -73,8 +75,10 @@ class ApiCase : public testing::TestWithParam<WorldFactory> {
   // Each call asks the next server: what one acknowledged, the other has to know.
   Answer Call(const std::string& method, const std::string& target, const std::string& body = "",
               const Headers& headers = {}) {
-    return world_->Call(NextServer(), method, target, body, headers);
+    return CallServer(NextServer(), method, target, body, headers);
   }
+  Answer CallServer(int server, const std::string& method, const std::string& target,
+                    const std::string& body, const Headers& headers);
   Answer Get(const std::string& target) { return Call("GET", target); }
   // The same with the operator's token; `server` asks that one.
   Answer AsAdmin(const std::string& method, const std::string& target, const std::string& body = "",
@@ -98,6 +102,7 @@ class ApiCase : public testing::TestWithParam<WorldFactory> {
   int NextServer();
 
   World* world_ = nullptr;
+  const support::OpenApi* contract_ = nullptr;
 };
 
 // Base path of resources.

@@ -1,0 +1,157 @@
+#include "api/openapi/components.h"
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <utility>
+
+#include "api/http/problem.h"
+#include "api/openapi/schemas.h"
+#include "api/resources/list_params.h"
+#include "engine/base/check.h"
+
+namespace api {
+namespace {
+
+struct Refused {
+  int status;
+  std::string_view why;
+};
+constexpr std::array<Refused, 9> kRefused = {{
+    {400, "The request is not well-formed, or what it says cannot be."},
+    {403, "It comes from a page of another site."},
+    {404, "There is no such resource."},
+    {409, "The state of the resource, or of another one, forbids it."},
+    {412, "The resource is not as `If-Match` wants it."},
+    {413, "The body, or what would be stored of it, is too large."},
+    {422, "A child is created under its parent."},
+    {501, "The request has a `search`, which this server cannot do."},
+    {503,
+     "The store cannot be reached, or too many requests wait: nothing was done, or `outcome` "
+     "is `unknown`."},
+}};
+
+JsonObject Parameter(std::string_view name, std::string_view in, std::string_view description,
+                     JsonObject schema) {
+  return {{"name", name}, {"in", in}, {"description", description}, {"schema", std::move(schema)}};
+}
+
+JsonObject Bounded(std::int64_t maximum, std::int64_t fallback) {
+  return {{"type", "integer"}, {"minimum", 1}, {"maximum", maximum}, {"default", fallback}};
+}
+
+JsonObject TextSchema() {
+  return {{"type", "string"}};
+}
+
+std::string OrderDescription() {
+  std::string text =
+      "Fields to order by, a comma between them or the parameter repeated, each with ` asc` "
+      "(the default) or ` desc` behind it. Ties are broken by id. One of: ";
+  for (const std::string_view name : projections::ColumnNames()) {
+    text += text.ends_with(": ") ? "" : ", ";
+    text += name;
+  }
+  return text + ".";
+}
+
+JsonObject HeadersOf(std::initializer_list<std::string_view> names) {
+  JsonObject headers;
+  for (const std::string_view name : names) {
+    headers[name] = Ref("headers", name);
+  }
+  return headers;
+}
+
+JsonObject Body(std::string_view type, std::string_view schema) {
+  return {{type, JsonObject{{"schema", Ref("schemas", schema)}}}};
+}
+
+JsonObject RefusalResponse(std::string_view description, JsonObject headers) {
+  return {{"description", description},
+          {"headers", std::move(headers)},
+          {"content", Body("application/problem+json", "ProblemDetails")}};
+}
+
+}  // namespace
+
+JsonObject ComponentParameters() {
+  JsonObject order = Parameter("order", "query", OrderDescription(), TextSchema());
+  order["schema"].as_object()["default"] = "created_time desc";
+  JsonObject freshness = Parameter(
+      "freshness", "query",
+      "`latest` shows what was acknowledged anywhere before the request; `cached` asks no store.",
+      {{"type", "string"}, {"enum", JsonArray{"latest", "cached"}}, {"default", "latest"}});
+  JsonObject id{{"type", "string"}, {"pattern", "^[A-Za-z0-9._-]{1,128}$"}};
+  return {
+      {"Page", Parameter("page", "query", "Which page, from 1 on.", Bounded(kMaxPage, 1))},
+      {"Size",
+       Parameter("size", "query", "Items a page.", Bounded(kMaxPageSize, kDefaultPageSize))},
+      {"Order", std::move(order)},
+      {"Kind", Parameter("kind", "query", "Only resources of this kind.", TextSchema())},
+      {"Freshness", std::move(freshness)},
+      {"IfMatch",
+       Parameter("If-Match", "header", "ETags of which the resource must have one; `*` takes any.",
+                 TextSchema())},
+      {"RequestId", Parameter("X-Request-ID", "header",
+                              "What the request is known by in logs, answers and the audit. Made "
+                              "up where it is absent or something else.",
+                              std::move(id))},
+  };
+}
+
+JsonObject ComponentHeaders() {
+  const auto header = [](std::string_view description, bool is_required) {
+    return JsonObject{
+        {"description", description}, {"required", is_required}, {"schema", TextSchema()}};
+  };
+  return {{"ETag",
+           header("The version of the resource, for `If-Match`. Absent when it is gone.", false)},
+          {"Retry-After", header("Seconds to wait.", true)},
+          {"Vary", header("What the answer depends on.", true)},
+          {"X-Halo-Tx", header("For operators: the transaction that the answer shows.", false)},
+          {"X-Request-ID", header("What the request is known by.", true)}};
+}
+
+JsonObject ComponentResponses() {
+  JsonObject responses;
+  for (const Refused& refused : kRefused) {
+    JsonObject headers = HeadersOf({"X-Request-ID", "Vary"});
+    if (refused.status == 503) {
+      headers["Retry-After"] = Ref("headers", "Retry-After");
+    }
+    responses["Problem" + std::to_string(refused.status)] =
+        RefusalResponse(refused.why, std::move(headers));
+  }
+  responses["Fault"] = RefusalResponse("The request could not be read, or the server is at fault.",
+                                       HeadersOf({"X-Request-ID", "Vary"}));
+  return responses;
+}
+
+JsonObject ComponentSecurity() {
+  return {{"BearerAuth", JsonObject{{"type", "http"},
+                                    {"scheme", "bearer"},
+                                    {"description", "Names the actor, for the audit."}}}};
+}
+
+JsonObject Success(std::string_view description, std::string_view schema, bool has_tag) {
+  JsonObject headers = HeadersOf({"X-Request-ID", "X-Halo-Tx"});
+  if (has_tag) {
+    headers["ETag"] = Ref("headers", "ETag");
+  }
+  JsonObject response{{"description", description}, {"headers", std::move(headers)}};
+  if (!schema.empty()) {
+    response["content"] = Body("application/json", schema);
+  }
+  return response;
+}
+
+void AddRefusals(std::span<const int> statuses, JsonObject& responses) {
+  for (const int status : statuses) {
+    ENGINE_CHECK(std::ranges::find(kRefused, status, &Refused::status) != kRefused.end());
+    responses[std::to_string(status)] = Ref("responses", "Problem" + std::to_string(status));
+  }
+  responses["default"] = Ref("responses", "Fault");
+}
+
+}  // namespace api

@@ -1,0 +1,312 @@
+#include "api/openapi/schemas.h"
+
+#include <array>
+#include <cstddef>
+#include <initializer_list>
+#include <utility>
+
+#include "api/http/problem.h"
+#include "api/resources/bodies.h"
+
+namespace api {
+namespace {
+
+// What every document has, whatever the registry.
+constexpr std::array<std::string_view, 8> kShared = {
+    "ApiMetadata",    "ForceDeleteRequest", "ObjectReference", "OpenApiDocument",
+    "ProblemDetails", "ResourceCondition",  "ResourceStatus",  "ValidationError"};
+
+constexpr std::string_view kNamePattern = "^[a-z0-9]([-a-z0-9]*[a-z0-9])?$";
+
+JsonObject Text(std::string_view description) {
+  return {{"type", "string"}, {"description", description}};
+}
+
+JsonObject Time(std::string_view description) {
+  return {{"type", "string"}, {"format", "date-time"}, {"description", description}};
+}
+
+JsonObject Integer(std::int64_t minimum, std::string_view description) {
+  return {{"type", "integer"}, {"minimum", minimum}, {"description", description}};
+}
+
+JsonObject Choice(std::initializer_list<std::string_view> choices, std::string_view description) {
+  JsonObject schema = Text(description);
+  schema["enum"] = JsonArray(choices.begin(), choices.end());
+  return schema;
+}
+
+JsonObject ListOf(JsonObject item) {
+  return {{"type", "array"}, {"items", std::move(item)}};
+}
+
+JsonObject ObjectOf(std::string_view description, JsonObject properties,
+                    std::initializer_list<std::string_view> required) {
+  JsonObject schema{{"type", "object"}, {"description", description}};
+  if (required.size() > 0) {
+    schema["required"] = JsonArray(required.begin(), required.end());
+  }
+  schema["properties"] = std::move(properties);
+  return schema;
+}
+
+JsonObject AnyObject(std::string_view description) {
+  return {{"type", "object"}, {"description", description}, {"additionalProperties", true}};
+}
+
+JsonObject TextMap(std::string_view description) {
+  return {{"type", "object"},
+          {"description", description},
+          {"additionalProperties", JsonObject{{"type", "string"}}}};
+}
+
+JsonObject Labels() {
+  JsonObject labels = TextMap("For filtering and grouping.");
+  labels["additionalProperties"].as_object()["maxLength"] = 63;
+  return labels;
+}
+
+JsonObject SpecSchema(const KindSchemas& names) {
+  return names.spec.empty() ? AnyObject("What is wanted; belongs to the kind.")
+                            : Ref("schemas", names.spec);
+}
+
+JsonObject KindSchema(const projections::EntityDescriptor* kind) {
+  return kind == nullptr ? Text("Which kind of resource this is.")
+                         : Choice({kind->kind}, "Which kind of resource this is.");
+}
+
+JsonObject NameSchema(const projections::EntityDescriptor* kind) {
+  const int min = kind == nullptr ? 0 : kind->name_min_len;
+  const int max = kind == nullptr ? 0 : kind->name_max_len;
+  JsonObject name = Text("Unique among active resources of the kind, or of the kind and owner.");
+  name["pattern"] = kNamePattern;
+  name["minLength"] = min > 0 ? min : 1;
+  name["maxLength"] = max > 0 ? static_cast<std::int64_t>(max)
+                              : static_cast<std::int64_t>(projections::Registry::kDefaultMaxName);
+  return name;
+}
+
+JsonObject ResourceSchema(const projections::EntityDescriptor* kind, const KindSchemas& names) {
+  JsonObject id = Text("UUID of version 7.");
+  id["format"] = "uuid";
+  JsonObject generation = Integer(1, "Rises with every change of spec or labels, and on deletion.");
+  generation["format"] = "int32";
+  JsonObject references{{"type", "object"},
+                        {"description", "Links that own nothing, by their type."},
+                        {"additionalProperties", ListOf(Ref("schemas", "ObjectReference"))}};
+  JsonObject schema = ObjectOf(
+      "A resource.",
+      {{"id", std::move(id)},
+       {"kind", KindSchema(kind)},
+       {"name", Text("As it was created.")},
+       {"href", Text("The path of this resource.")},
+       {"spec", SpecSchema(names)},
+       {"labels", Labels()},
+       {"tenancy", TextMap("Whose it is; empty when nobody's.")},
+       {"generation", std::move(generation)},
+       {"owner_references", Ref("schemas", "ObjectReference")},
+       {"references", std::move(references)},
+       {"created_time", Time("When it was created.")},
+       {"created_by", Text("Who created it.")},
+       {"updated_time", Time("When a client last changed it.")},
+       {"updated_by", Text("Who last changed it.")},
+       {"deleted_time", Time("When its deletion was asked for; absent while it is active.")},
+       {"deleted_by", Text("Who asked for its deletion.")},
+       {"status", Ref("schemas", "ResourceStatus")}},
+      {"id", "kind", "name", "href", "spec", "tenancy", "generation", "created_time", "created_by",
+       "updated_time", "updated_by", "status"});
+  if (kind != nullptr && !kind->is_root()) {
+    schema["required"].as_array().emplace_back("owner_references");
+  }
+  return schema;
+}
+
+JsonObject ListSchema(const KindSchemas& names) {
+  return ObjectOf("One page of a list.",
+                  {{"items", ListOf(Ref("schemas", names.resource))},
+                   {"page", Integer(1, "Which page this is.")},
+                   {"size", Integer(0, "How many items it has.")},
+                   {"total", Integer(0, "How many the whole list has.")}},
+                  {"items", "page", "size", "total"});
+}
+
+JsonObject CreateSchema(const projections::EntityDescriptor* kind, const KindSchemas& names) {
+  return ObjectOf("What a resource is made from. Further members are ignored.",
+                  {{"kind", KindSchema(kind)},
+                   {"name", NameSchema(kind)},
+                   {"spec", SpecSchema(names)},
+                   {"labels", Labels()}},
+                  {"kind", "name", "spec"});
+}
+
+JsonObject PatchSchema(const KindSchemas& names) {
+  JsonObject references = AnyObject("Only an empty one: links cannot be set yet.");
+  references["maxProperties"] = 0;
+  JsonObject schema = ObjectOf(
+      "What replaces a part of a resource as a whole. Nothing else may be named.",
+      {{"spec", SpecSchema(names)}, {"labels", Labels()}, {"references", std::move(references)}},
+      {});
+  schema["minProperties"] = 1;
+  schema["additionalProperties"] = false;
+  return schema;
+}
+
+JsonObject ConditionSchema() {
+  JsonObject generation = Integer(0, "The generation that this is about.");
+  generation["format"] = "int32";
+  return ObjectOf("One aspect of how far a resource has got.",
+                  {{"type", Text("Which aspect.")},
+                   {"status", Choice({"True", "False"}, "Whether it holds.")},
+                   {"reason", Text("Why, in one word.")},
+                   {"message", Text("Why, for people.")},
+                   {"observed_generation", std::move(generation)},
+                   {"created_time", Time("When the condition first appeared.")},
+                   {"last_updated_time", Time("When it was last reported.")},
+                   {"last_transition_time", Time("When its status last changed.")}},
+                  {"type", "status", "observed_generation", "created_time", "last_updated_time",
+                   "last_transition_time"});
+}
+
+JsonObject ProblemSchema() {
+  JsonArray codes;
+  for (int i = 0; i <= static_cast<int>(ProblemCode::kTimeout); ++i) {
+    codes.emplace_back(ProblemCodeName(static_cast<ProblemCode>(i)));
+  }
+  JsonObject type = Text("What kind of problem this is.");
+  type["format"] = "uri";
+  JsonObject code = Text("The same, more exactly.");
+  code["enum"] = std::move(codes);
+  return ObjectOf(
+      "Why a request was refused (RFC 9457).",
+      {{"type", std::move(type)},
+       {"title", Text("The kind of problem, for people.")},
+       {"status", Integer(400, "The status of the answer.")},
+       {"detail", Text("What is wrong with this request.")},
+       {"code", std::move(code)},
+       {"timestamp", Time("When.")},
+       {"instance", Text("The path of the request.")},
+       {"trace_id", Text("The `X-Request-ID` of the answer; empty for an unknown path.")},
+       {"errors", ListOf(Ref("schemas", "ValidationError"))},
+       {"outcome", Choice({"none", "unknown"},
+                          "Of a write that failed: nothing happened, or it may have been done.")}},
+      {"type", "title", "status", "detail", "code", "timestamp", "instance", "trace_id"});
+}
+
+JsonObject ValidationErrorSchema() {
+  return ObjectOf("What is wrong with one field.",
+                  {{"field", Text("Which one.")},
+                   {"message", Text("What is wrong, for people.")},
+                   {"value", Text("What was sent.")},
+                   {"constraint", Choice({"required", "min", "max", "min_length", "max_length",
+                                          "pattern", "enum", "format", "unique"},
+                                         "What it breaks.")}},
+                  {"field", "message"});
+}
+
+JsonObject ForceDeleteSchema() {
+  JsonObject reason = Text("For the audit. Not blank.");
+  reason["minLength"] = 1;
+  reason["maxLength"] = kMaxReasonCharacters;
+  return ObjectOf("Why a resource is removed before everything it waits for is gone.",
+                  {{"reason", std::move(reason)}}, {"reason"});
+}
+
+JsonObject MetadataSchema() {
+  return ObjectOf("What this API is.",
+                  {{"id", Choice({"hyperfleet"}, "Which API.")},
+                   {"kind", Choice({"API"}, "What this is about.")},
+                   {"href", Text("The path of this answer.")},
+                   {"version", Text("Of the server.")},
+                   {"build_time", Text("When the server was made.")}},
+                  {"id", "kind", "href", "version", "build_time"});
+}
+
+JsonObject ReferenceSchema() {
+  return ObjectOf("Another resource.",
+                  {{"id", Text("Its id.")},
+                   {"kind", Text("Its kind.")},
+                   {"href", Text("Its path, where its kind is known.")}},
+                  {"id", "kind"});
+}
+
+bool Takes(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+         c == '-' || c == '.';
+}
+
+}  // namespace
+
+std::string UniqueNames::Take(std::string_view wanted) {
+  std::string base(wanted);
+  for (char& c : base) {
+    c = Takes(c) ? c : '_';
+  }
+  std::string name = base;
+  for (int number = 2; !taken_.insert(name).second; ++number) {
+    name = base + "_" + std::to_string(number);
+  }
+  return name;
+}
+
+SchemaNames::SchemaNames(const projections::Registry& registry) {
+  UniqueNames names;
+  for (const std::string_view shared : kShared) {
+    names.Take(shared);
+  }
+  const auto add = [&](const projections::EntityDescriptor* kind, const std::string& name) {
+    of_[kind] = {.resource = names.Take(name),
+                 .list = names.Take(name + "List"),
+                 .create = names.Take(name + "CreateRequest"),
+                 .patch = names.Take(name + "PatchRequest"),
+                 .spec = {}};
+  };
+  add(nullptr, "Resource");
+  for (const projections::EntityDescriptor& kind : registry.entities()) {
+    add(&kind, kind.kind);
+  }
+  // Kinds may share the schema of their specs.
+  std::map<std::string, std::string> specs;
+  for (const projections::EntityDescriptor& kind : registry.entities()) {
+    const std::string& wanted = kind.spec_schema_name;
+    if (!wanted.empty() && !specs.contains(wanted)) {
+      specs[wanted] = names.Take(wanted);
+    }
+    of_[&kind].spec = wanted.empty() ? "" : specs[wanted];
+  }
+}
+
+JsonObject Ref(std::string_view section, std::string_view name) {
+  return {{"$ref", "#/components/" + std::string(section) + "/" + std::string(name)}};
+}
+
+JsonObject ComponentSchemas(const projections::Registry& registry, const SchemaNames& names) {
+  JsonObject schemas{
+      {"ApiMetadata", MetadataSchema()},
+      {"ForceDeleteRequest", ForceDeleteSchema()},
+      {"ObjectReference", ReferenceSchema()},
+      {"OpenApiDocument", AnyObject("An OpenAPI 3.0 document.")},
+      {"ProblemDetails", ProblemSchema()},
+      {"ResourceCondition", ConditionSchema()},
+      {"ResourceStatus",
+       ObjectOf("How far a resource has got.",
+                {{"conditions", ListOf(Ref("schemas", "ResourceCondition"))}}, {"conditions"})},
+      {"ValidationError", ValidationErrorSchema()}};
+  const auto add = [&](const projections::EntityDescriptor* kind) {
+    const KindSchemas& of = names.Of(kind);
+    schemas[of.resource] = ResourceSchema(kind, of);
+    schemas[of.list] = ListSchema(of);
+    schemas[of.create] = CreateSchema(kind, of);
+    schemas[of.patch] = PatchSchema(of);
+    if (!of.spec.empty()) {
+      schemas[of.spec] = AnyObject("What is wanted. Any object.");
+    }
+  };
+  add(nullptr);
+  for (const projections::EntityDescriptor& kind : registry.entities()) {
+    add(&kind);
+  }
+  return schemas;
+}
+
+}  // namespace api
