@@ -2,20 +2,22 @@
 
 #include <algorithm>
 #include <iterator>
+#include <memory>
 #include <utility>
 
 #include <absl/status/status.h>
 
 #include "engine/base/guard.h"
 #include "engine/base/status_macros.h"
+#include "engine/history.h"
 
 namespace engine {
 
 Coalescer::Coalescer(Journal& journal, Follower& follower, CoalescerOptions options)
-    : journal_(journal),
-      follower_(follower),
-      options_(std::move(options)),
-      thread_("catch-up", [this] { FlyUntilStopped(); }) {}
+    : journal_(journal), follower_(follower), options_(std::move(options)) {
+  follower_.Doubt();
+  thread_ = Thread("catch-up", [this] { FlyUntilStopped(); });
+}
 
 Coalescer::~Coalescer() {
   {
@@ -27,6 +29,14 @@ Coalescer::~Coalescer() {
 }
 
 void Coalescer::Join(Reader reader) {
+  Wait(false, std::move(reader));
+}
+
+void Coalescer::JoinProven(Reader reader) {
+  Wait(true, std::move(reader));
+}
+
+void Coalescer::Wait(bool proven, Reader reader) {
   absl::Status refusal;
   {
     MutexLock lock(mutex_);
@@ -35,7 +45,7 @@ void Coalescer::Join(Reader reader) {
     } else if (waiting_.size() >= options_.max_waiters) {
       refusal = absl::ResourceExhaustedError("too many readers wait for the journal");
     } else {
-      waiting_.push_back({sent_, std::move(reader)});
+      waiting_.push_back({sent_, proven, std::move(reader)});
     }
   }
   if (refusal.ok()) {
@@ -89,45 +99,31 @@ void Coalescer::FlyUntilStopped() {
       flight = sent_;
       ++sent_;
     }
-    absl::StatusOr<ViewPtr> view =
-        stopping ? absl::StatusOr<ViewPtr>(absl::UnavailableError("shutting down")) : Fly();
-    Land(flight, std::move(view));
+    Land(flight,
+         stopping ? absl::StatusOr<Landing>(absl::UnavailableError("shutting down")) : Fly());
   }
 }
 
-absl::StatusOr<ViewPtr> Coalescer::Fly() {
+absl::StatusOr<Coalescer::Landing> Coalescer::Fly() {
   const Deadline deadline = Deadline::After(options_.flight_timeout);
+  Landing landing;
   bool complete = false;
   while (!complete) {
-    const Cursors cursors = follower_.cursors();
-    ASSIGN_OR_RETURN(const News news, journal_.ReadAfter(cursors, deadline));
-    if (!GUARD("coalescer.origin", news.origin == origin_)) {
-      RETURN_IF_ERROR(ConfirmHistory(cursors, deadline));
-      origin_ = news.origin;
+    ASSIGN_OR_RETURN(const News news, journal_.ReadAfter(follower_.cursors(), deadline));
+    if (!GUARD("coalescer.origin", follower_.Deliver(news))) {
+      RETURN_IF_ERROR(ConfirmHistory(journal_, follower_, deadline));
+      continue;
     }
-    follower_.Deliver(news);
     complete = news.complete;
+    landing.origin = news.origin;
     MutexLock lock(mutex_);
     counters_.rows += news.rows.size();
   }
-  return follower_.view();
+  landing.view = follower_.view();
+  return landing;
 }
 
-absl::Status Coalescer::ConfirmHistory(const Cursors& cursors, Deadline deadline) {
-  for (const StreamCursor& cursor : cursors) {
-    if (cursor.position == Position::kBeforeFirst) {
-      continue;
-    }
-    ASSIGN_OR_RETURN(const std::vector<Record> row,
-                     journal_.ReadStream(cursor.stream, cursor.position, 1, deadline));
-    if (row.empty() || row.front().digest != cursor.digest) {
-      follower_.Stop(cursor.stream, absl::DataLossError("the history in the store is another one"));
-    }
-  }
-  return absl::OkStatus();
-}
-
-void Coalescer::Land(std::uint64_t flight, absl::StatusOr<ViewPtr> view) {
+void Coalescer::Land(std::uint64_t flight, const absl::StatusOr<Landing>& landing) {
   std::vector<Waiting> landed;
   {
     MutexLock lock(mutex_);
@@ -138,10 +134,25 @@ void Coalescer::Land(std::uint64_t flight, absl::StatusOr<ViewPtr> view) {
     landed.assign(std::make_move_iterator(waiting_.begin()), std::make_move_iterator(later));
     waiting_.erase(waiting_.begin(), later);
     ++counters_.flights;
-    counters_.failed += view.ok() ? 0 : 1;
+    counters_.failed += landing.ok() ? 0 : 1;
     counters_.readers += landed.size();
   }
-  auto answer = [landed = std::move(landed), view = std::move(view)] {
+  const auto proven = std::stable_partition(landed.begin(), landed.end(),
+                                            [](const Waiting& waiting) { return !waiting.proven; });
+  std::vector<Waiting> to_prove(std::make_move_iterator(proven),
+                                std::make_move_iterator(landed.end()));
+  landed.erase(proven, landed.end());
+  if (!landed.empty()) {
+    Answer(std::move(landed), landing.ok() ? absl::StatusOr<ViewPtr>(landing->view)
+                                           : absl::StatusOr<ViewPtr>(landing.status()));
+  }
+  if (!to_prove.empty()) {
+    AnswerProven(std::move(to_prove), landing);
+  }
+}
+
+void Coalescer::Answer(std::vector<Waiting> landed, const absl::StatusOr<ViewPtr>& view) const {
+  auto answer = [landed = std::move(landed), view] {
     for (const Waiting& waiting : landed) {
       waiting.reader(view);
     }
@@ -151,6 +162,37 @@ void Coalescer::Land(std::uint64_t flight, absl::StatusOr<ViewPtr> view) {
   } else {
     answer();
   }
+}
+
+// The answer may come after this object is gone: it keeps what it needs.
+void Coalescer::AnswerProven(std::vector<Waiting> landed,
+                             const absl::StatusOr<Landing>& landing) const {
+  absl::Status refusal = landing.status();
+  if (refusal.ok()) {
+    refusal = landing->view->Whole();
+  }
+  if (refusal.ok() && options_.proof == nullptr) {
+    refusal = absl::UnavailableError("nothing proves who answered");
+  }
+  if (!refusal.ok()) {
+    Answer(std::move(landed), refusal);
+    return;
+  }
+  options_.proof->Ask(landing->origin, [view = landing->view, run = options_.run,
+                                        readers = std::make_shared<std::vector<Waiting>>(
+                                            std::move(landed))](const absl::Status& proven) {
+    auto answer = [readers, view, proven] {
+      for (const Waiting& waiting : *readers) {
+        waiting.reader(proven.ok() ? absl::StatusOr<ViewPtr>(view)
+                                   : absl::StatusOr<ViewPtr>(proven));
+      }
+    };
+    if (run) {
+      run(std::move(answer));
+    } else {
+      answer();
+    }
+  });
 }
 
 }  // namespace engine

@@ -8,15 +8,12 @@
 // the readers of that flight and is not remembered.
 //
 // When another life of the store answers than last time (a restart, a failover, another database in
-// its place), the digests at all cursors are compared before its news is believed: equal means that
-// what was folded is a prefix of this history; a stream that differs, or ends before its cursor, is
-// stopped.
+// its place), its history is compared before its news is believed: see engine/history.h.
 
 #pragma once
 
 #include <cstdint>
 #include <functional>
-#include <optional>
 #include <vector>
 
 #include <absl/status/statusor.h>
@@ -25,6 +22,7 @@
 #include "engine/base/thread.h"
 #include "engine/follower.h"
 #include "engine/journal.h"
+#include "engine/proof.h"
 
 namespace engine {
 
@@ -35,20 +33,27 @@ struct CoalescerOptions {
   // Runs the readers of one flight, all in one call. The default runs them on the flight's
   // thread; a server hands them to its event loop.
   std::function<void(std::function<void()>)> run = {};
+  // For JoinProven; must outlive the coalescer. Null: nothing is ever proven.
+  Proof* proof = nullptr;
 };
 
-// Thread-safe. Join never blocks.
+// Thread-safe. Join and JoinProven never block.
 class Coalescer {
  public:
   // The view after the flight; or why there is none: whatever is decided on it must be refused.
   using Reader = std::function<void(const absl::StatusOr<ViewPtr>&)>;
 
+  // The first flight confirms the history that was replayed.
   Coalescer(Journal& journal, Follower& follower, CoalescerOptions options);
   // Fails the readers that still wait with kUnavailable.
   ~Coalescer();
 
   // Calls `reader` once, after the next flight.
   void Join(Reader reader);
+  // As Join, but the view is given only if the flight was answered by the life of the store that
+  // acknowledged a commit of ours just now (engine/proof.h) and no stream is being rebuilt;
+  // kUnavailable otherwise: deny. May wait for the next commit after the flight.
+  void JoinProven(Reader reader);
   // For tools and tests: joins and waits.
   absl::StatusOr<ViewPtr> JoinAndWait();
 
@@ -63,13 +68,20 @@ class Coalescer {
  private:
   struct Waiting {
     std::uint64_t arrived;  // Flights that had been sent by then.
+    bool proven;
     Reader reader;
   };
+  struct Landing {
+    ViewPtr view;
+    Origin origin;  // Of the last answer.
+  };
 
+  void Wait(bool proven, Reader reader);
   void FlyUntilStopped();
-  absl::StatusOr<ViewPtr> Fly();
-  absl::Status ConfirmHistory(const Cursors& cursors, Deadline deadline);
-  void Land(std::uint64_t flight, absl::StatusOr<ViewPtr> view);
+  absl::StatusOr<Landing> Fly();
+  void Land(std::uint64_t flight, const absl::StatusOr<Landing>& landing);
+  void Answer(std::vector<Waiting> landed, const absl::StatusOr<ViewPtr>& view) const;
+  void AnswerProven(std::vector<Waiting> landed, const absl::StatusOr<Landing>& landing) const;
 
   Journal& journal_;
   Follower& follower_;
@@ -80,7 +92,6 @@ class Coalescer {
   std::uint64_t sent_ ABSL_GUARDED_BY(mutex_) = 0;
   bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
   Counters counters_ ABSL_GUARDED_BY(mutex_);
-  std::optional<Origin> origin_;  // Whose history was confirmed. Of the flight's thread.
   Thread thread_;
 };
 

@@ -9,6 +9,7 @@
 #include "engine/base/guard.h"
 #include "engine/base/logging.h"
 #include "engine/base/status_macros.h"
+#include "engine/history.h"
 
 namespace engine {
 namespace {
@@ -19,6 +20,7 @@ constexpr Duration kSettleInterval = std::chrono::milliseconds(50);
 // The batch's own rows, as news after the tails that were read under the lock.
 News OwnNews(const std::vector<Record>& rows, const LockedState& state) {
   News news;
+  news.origin = state.news.origin;
   news.rows = rows;
   std::ranges::stable_sort(news.rows, {}, &Record::stream);
   for (const StreamTail& tail : state.tails) {
@@ -33,11 +35,10 @@ News OwnNews(const std::vector<Record>& rows, const LockedState& state) {
 
 Committer::Committer(Journal& journal, Follower& follower, Follower* audit,
                      CommitterOptions options)
-    : journal_(journal),
-      follower_(follower),
-      audit_(audit),
-      options_(options),
-      thread_("committer", [this] { CommitUntilStopped(); }) {}
+    : journal_(journal), follower_(follower), audit_(audit), options_(options) {
+  follower_.Doubt();
+  thread_ = Thread("committer", [this] { CommitUntilStopped(); });
+}
 
 Committer::~Committer() {
   {
@@ -140,13 +141,21 @@ void Committer::RunTransaction(Commands& carried) {
   }
   const ViewPtr view = follower_.view();
   if (const absl::Status fits = CheckTails(*view, state); !fits.ok()) {
+    transaction->reset();
     FailAll(carried, fits);
+    // Rows that were there are gone, and no other life of the store answered: someone took them.
+    follower_.Doubt();
+    if (const absl::Status confirmed = ConfirmHistory(journal_, follower_, deadline);
+        !confirmed.ok()) {
+      Log(Severity::kWarning, "history not confirmed", {{"error", confirmed.ToString()}});
+    }
     return;
   }
   Batch batch = JudgeAll(carried, *view, state);
   if (batch.empty()) {
     return;  // Dropping the transaction rolls it back: nothing to flush.
   }
+  const Duration sent = SystemClock().SinceBoot();
   CommitOutcome outcome;
   outcome.why = (*transaction)->Append(batch.rows());
   if (outcome.why.ok()) {
@@ -155,6 +164,9 @@ void Committer::RunTransaction(Commands& carried) {
   transaction->reset();
   switch (outcome.kind) {
     case CommitOutcome::Kind::kCommitted:
+      if (options_.proof != nullptr) {
+        options_.proof->Acknowledged(state.news.origin, sent);
+      }
       return Committed(batch, state);
     case CommitOutcome::Kind::kFailed:
       return Failed(batch, outcome.why, carried);
@@ -170,16 +182,20 @@ absl::StatusOr<std::unique_ptr<Transaction>> Committer::BeginCaughtUp(Deadline d
   while (true) {
     ASSIGN_OR_RETURN(std::unique_ptr<Transaction> transaction, journal_.Begin(deadline));
     ASSIGN_OR_RETURN(state, transaction->Read(follower_.cursors()));
-    follower_.Deliver(state.news);
-    if (state.news.complete) {
+    const bool believed = GUARD("committer.origin", follower_.Deliver(state.news));
+    if (believed && state.news.complete) {
       return transaction;
     }
     transaction.reset();
+    if (!believed) {
+      RETURN_IF_ERROR(ConfirmHistory(journal_, follower_, deadline));
+      continue;
+    }
     bool complete = false;
     while (!complete) {
       ASSIGN_OR_RETURN(const News news, journal_.ReadAfter(follower_.cursors(), deadline));
-      follower_.Deliver(news);
-      complete = news.complete;
+      // Not believed: the lock will tell.
+      complete = !follower_.Deliver(news) || news.complete;
     }
   }
 }

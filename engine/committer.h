@@ -30,6 +30,7 @@
 #include "engine/command.h"
 #include "engine/follower.h"
 #include "engine/journal.h"
+#include "engine/proof.h"
 
 namespace engine {
 
@@ -40,12 +41,15 @@ struct CommitterOptions {
   BatchLimits limits = {};
   // The audit stream; every proposal with an audit draft gets one entry there.
   StreamId audit_stream = StreamId::kInvalid;
+  // Told of every commit; must outlive the committer. Optional.
+  Proof* proof = nullptr;
 };
 
 // Thread-safe. Submit never blocks.
 class Committer {
  public:
-  // `audit` may be null; otherwise committed audit entries are delivered there too.
+  // `audit` may be null; otherwise committed audit entries are delivered there too. The first
+  // transaction confirms the history that was replayed.
   Committer(Journal& journal, Follower& follower, Follower* audit, CommitterOptions options);
   // Fails what still waits with kUnavailable; a transaction under way is finished first.
   ~Committer();

@@ -24,6 +24,7 @@ Follower::Follower(std::vector<std::unique_ptr<Projection>> projections) {
   for (std::unique_ptr<Projection>& projection : projections) {
     Followed followed;
     followed.cursor.stream = projection->stream();
+    followed.fold_version = projection->fold_version();
     followed.projection = std::move(projection);
     streams_.push_back(std::move(followed));
   }
@@ -66,8 +67,19 @@ absl::Status Follower::Replay(Journal& journal, std::optional<Tx> through, Deadl
   return absl::OkStatus();
 }
 
-void Follower::Deliver(const News& news) {
+bool Follower::Deliver(const News& news) {
   MutexLock lock(door_);
+  // Every history begins with nothing.
+  const bool is_empty = std::ranges::none_of(streams_, [](const Followed& followed) {
+    return followed.cursor.position != Position::kBeforeFirst;
+  });
+  if (is_empty) {
+    origin_ = news.origin;
+  }
+  // An answer of a life that is over, or of one whose history was not compared yet.
+  if (!GUARD("follower.origin", !judges_origin_ || origin_ == news.origin)) {
+    return false;
+  }
   bool changed = false;
   auto row = news.rows.begin();
   for (const StreamCursor& after : news.after) {
@@ -83,7 +95,175 @@ void Follower::Deliver(const News& news) {
     }
     changed = changed || followed->changed;
   }
+  changed = ShowRefolded(news) || changed;
   if (changed) {
+    Publish();
+  }
+  return true;
+}
+
+// Refolded streams are shown again with the first news after which every stream is where that news
+// ends: then all of them are at one cut.
+bool Follower::ShowRefolded(const News& news) {
+  const auto is_refolded = [](const Followed& followed) {
+    return followed.rebuilding == Rebuilding::kRefolded;
+  };
+  if (!news.complete || std::ranges::none_of(streams_, is_refolded)) {
+    return false;
+  }
+  for (const Followed& followed : streams_) {
+    if (!followed.IsRead()) {
+      continue;
+    }
+    const StreamId stream = followed.cursor.stream;
+    const auto after = std::ranges::find(news.after, stream, &StreamCursor::stream);
+    if (after == news.after.end()) {
+      return false;
+    }
+    const auto newest = std::find_if(news.rows.rbegin(), news.rows.rend(),
+                                     [&](const Record& row) { return row.stream == stream; });
+    const Position end = newest == news.rows.rend() ? after->position : newest->position;
+    if (!GUARD("follower.one-cut", end == followed.cursor.position)) {
+      return false;
+    }
+  }
+  for (Followed& followed : streams_) {
+    if (is_refolded(followed)) {
+      followed.rebuilding = Rebuilding::kNo;
+      followed.health = absl::OkStatus();
+      Log(Severity::kInfo, "stream rebuilt",
+          {{"stream", Raw(followed.cursor.stream)}, {"position", Raw(followed.cursor.position)}});
+    }
+  }
+  return true;
+}
+
+bool Follower::Adopt(const Origin& origin, const Cursors& compared,
+                     std::span<const StreamId> differing) {
+  std::function<void()> on_rebuild;
+  {
+    MutexLock lock(door_);
+    Cursors now;
+    for (const Followed& followed : streams_) {
+      if (followed.IsRead()) {
+        now.push_back(followed.cursor);
+      }
+    }
+    if (!GUARD("follower.adopt-what-was-compared", now == compared)) {
+      return false;
+    }
+    judges_origin_ = true;
+    origin_ = origin;
+    if (differing.empty()) {
+      return true;
+    }
+    Forget(differing, absl::UnavailableError("the history in the store is another one"));
+    on_rebuild = on_rebuild_;
+  }
+  if (on_rebuild) {
+    on_rebuild();
+  }
+  return true;
+}
+
+void Follower::Doubt() {
+  MutexLock lock(door_);
+  judges_origin_ = true;
+  origin_.reset();
+}
+
+void Follower::Rebuild(std::span<const StreamId> streams, const absl::Status& why) {
+  std::function<void()> on_rebuild;
+  {
+    MutexLock lock(door_);
+    Forget(streams, why);
+    on_rebuild = on_rebuild_;
+  }
+  if (on_rebuild) {
+    on_rebuild();
+  }
+}
+
+void Follower::SetOnRebuild(std::function<void()> on_rebuild) {
+  MutexLock lock(door_);
+  on_rebuild_ = std::move(on_rebuild);
+}
+
+void Follower::Forget(std::span<const StreamId> streams, const absl::Status& why) {
+  for (const StreamId stream : streams) {
+    Followed* const followed = Find(stream);
+    if (followed == nullptr) {
+      continue;
+    }
+    Followed empty;
+    empty.projection = std::move(followed->projection);
+    empty.fold_version = followed->fold_version;
+    empty.image = std::move(followed->image);
+    empty.changed = empty.projection != nullptr;
+    if (empty.changed) {
+      empty.projection->Reset();
+    }
+    empty.cursor.stream = stream;
+    empty.rebuilding = Rebuilding::kForgotten;
+    empty.health = absl::UnavailableError(
+        absl::StrFormat("stream %d is being rebuilt: %s", Raw(stream),
+                        std::string(why.message().data(), why.message().size())));
+    *followed = std::move(empty);
+  }
+  ++rebuilds_;
+  Publish();
+}
+
+absl::Status Follower::Refold(Journal& journal, Deadline deadline) {
+  std::vector<std::unique_ptr<Projection>> forgotten;
+  std::uint64_t rebuilds = 0;
+  {
+    MutexLock lock(door_);
+    forgotten = TakeForgotten();
+    rebuilds = rebuilds_;
+  }
+  if (forgotten.empty()) {
+    return absl::OkStatus();
+  }
+  Follower aside(std::move(forgotten));
+  absl::Status status = aside.Replay(journal, std::nullopt, deadline);
+  MutexLock lock(door_);
+  MutexLock aside_lock(aside.door_);
+  if (status.ok() && !GUARD("follower.refold-whole", rebuilds == rebuilds_)) {
+    status = absl::AbortedError("another stream has to be rebuilt too");
+  }
+  GiveBack(aside, status.ok());
+  return status;
+}
+
+std::vector<std::unique_ptr<Projection>> Follower::TakeForgotten() {
+  std::vector<std::unique_ptr<Projection>> forgotten;
+  for (Followed& followed : streams_) {
+    if (followed.rebuilding == Rebuilding::kForgotten) {
+      forgotten.push_back(std::move(followed.projection));
+    }
+  }
+  return forgotten;
+}
+
+void Follower::GiveBack(Follower& aside, bool refolded) {
+  for (Followed& theirs : aside.streams_) {
+    Followed& ours = *Find(theirs.cursor.stream);
+    if (!refolded) {
+      theirs.projection->Reset();
+      ours.projection = std::move(theirs.projection);
+      continue;
+    }
+    if (theirs.health.ok()) {
+      theirs.health = ours.health;
+      theirs.rebuilding = Rebuilding::kRefolded;
+    }
+    theirs.changed = true;
+    ours = std::move(theirs);
+  }
+  if (refolded) {
+    judges_origin_ = true;
+    origin_.reset();
     Publish();
   }
 }
@@ -96,7 +276,7 @@ Follower::Followed* Follower::Find(StreamId stream) {
 
 void Follower::Fold(const Record& record, Followed& followed) {
   const StreamCursor& cursor = followed.cursor;
-  if (!followed.health.ok()) {
+  if (!followed.IsRead()) {
     return;
   }
   // A late answer: the rows came another way meanwhile. The newest of them can be compared.
@@ -126,6 +306,7 @@ void Follower::Fold(const Record& record, Followed& followed) {
 void Follower::StopFollowed(Followed& followed, const absl::Status& why) {
   const StreamCursor& cursor = followed.cursor;
   followed.changed = true;
+  followed.rebuilding = Rebuilding::kNo;
   followed.health = absl::DataLossError(absl::StrFormat(
       "stream %d is stopped after position %d: %s", Raw(cursor.stream), Raw(cursor.position),
       std::string(why.message().data(), why.message().size())));
@@ -133,15 +314,6 @@ void Follower::StopFollowed(Followed& followed, const absl::Status& why) {
       {{"stream", Raw(cursor.stream)},
        {"position", Raw(cursor.position)},
        {"reason", why.ToString()}});
-}
-
-void Follower::Stop(StreamId stream, absl::Status why) {
-  MutexLock lock(door_);
-  Followed* const followed = Find(stream);
-  if (followed != nullptr && followed->health.ok()) {
-    StopFollowed(*followed, why);
-    Publish();
-  }
 }
 
 absl::Status Follower::Check(const Record& record, const Followed& followed) const {
@@ -174,8 +346,8 @@ void Follower::Publish() {
       followed.changed = false;
     }
     view->streams.push_back({followed.cursor.stream, followed.cursor.position,
-                             followed.cursor.digest, followed.projection->fold_version(),
-                             followed.health, followed.image});
+                             followed.cursor.digest, followed.fold_version, followed.health,
+                             followed.rebuilding, followed.image});
     if (followed.tx >= view->tx) {
       view->tx = followed.tx;
       view->at = followed.at;

@@ -7,11 +7,20 @@
 //
 // A server runs two followers: one over all streams but the audit, which requests wait for, and
 // one over the audit alone.
+//
+// When the history in the store turns out to be another one, streams start over:
+//
+//   live -- Rebuild --> forgotten -- Refold --> refolded -- Deliver of one whole cut --> live
+//
+// From Rebuild on the view marks them not healthy, so nothing of them is served; they are shown
+// again all at once, at one cut with every other stream. No view ever mixes two histories.
 
 #pragma once
 
 #include <functional>
 #include <memory>
+#include <optional>
+#include <span>
 #include <vector>
 
 #include <absl/status/status.h>
@@ -24,7 +33,7 @@
 namespace engine {
 
 // Thread-safe. Deliver holds a lock while records are folded, never across a call of the store;
-// view() and cursors() wait for no one.
+// view() and cursors() wait for no one. Replay and Refold block on the store.
 class Follower {
  public:
   // Called with every row as it is folded, in order, under the door's lock. For tests and
@@ -49,11 +58,34 @@ class Follower {
   // last good image, marked with kDataLoss and the position, and later news of that stream is
   // ignored. News that begins after a cursor (a hole) is ignored for that stream: the next
   // catch-up fills it.
-  void Deliver(const News& news);
+  //
+  // False, and nothing is done, when the news is of a life of the store that is not believed:
+  // confirm the history (engine/history.h) and ask again.
+  bool Deliver(const News& news);
 
-  // Stops a stream for good: its history is not the one that was folded. Does nothing to a stream
-  // that is stopped already or not followed.
-  void Stop(StreamId stream, absl::Status why);
+  // Believes `origin` from now on: `compared` are cursors whose rows were found in its history
+  // with their digests, `differing` the streams among them where it was another one; those are
+  // rebuilt. False, and nothing is done, when the cursors have moved since: compare again.
+  // Called by ConfirmHistory (engine/history.h).
+  bool Adopt(const Origin& origin, const Cursors& compared, std::span<const StreamId> differing);
+  // Believes no life until one is adopted. Before the first call every news is believed: tools
+  // have but one life to read.
+  void Doubt();
+
+  // Forgets what these streams were folded to, at once, and marks them with kUnavailable and
+  // `why`. Streams that are not followed are left out. Whoever runs the follower calls Refold
+  // then (engine/rebuilder.h).
+  void Rebuild(std::span<const StreamId> streams, const absl::Status& why);
+  // Called after every Rebuild, and every Adopt that rebuilds, without a lock.
+  void SetOnRebuild(std::function<void()> on_rebuild);
+
+  // Reads the streams that were forgotten from their start, beside the door. Then no life of the
+  // store is believed until one is adopted anew: it may have changed while they were read. Ok and
+  // without effect when there is none.
+  //
+  // Fails as Journal::Scan does, and with kAborted when more was forgotten meanwhile; call again.
+  // One call at a time.
+  absl::Status Refold(Journal& journal, Deadline deadline);
 
   ViewPtr view() const;
   Cursors cursors() const { return view()->cursors(); }
@@ -62,13 +94,17 @@ class Follower {
 
  private:
   struct Followed {
-    std::unique_ptr<Projection> projection;
+    std::unique_ptr<Projection> projection;  // Null while it is refolded, beside the door.
+    std::uint32_t fold_version = 0;
     StreamCursor cursor;
     Tx tx = Tx::kBeforeFirst;
     Timestamp at;
     absl::Status health;
+    Rebuilding rebuilding = Rebuilding::kNo;
     std::shared_ptr<const ProjectionImage> image;
     bool changed = true;
+    // Whether its rows are folded.
+    bool IsRead() const { return health.ok() || rebuilding == Rebuilding::kRefolded; }
   };
 
   Followed* Find(StreamId stream) ABSL_EXCLUSIVE_LOCKS_REQUIRED(door_);
@@ -76,11 +112,21 @@ class Follower {
   absl::Status Check(const Record& record, const Followed& followed) const;
   void StopFollowed(Followed& followed, const absl::Status& why)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(door_);
+  bool ShowRefolded(const News& news) ABSL_EXCLUSIVE_LOCKS_REQUIRED(door_);
+  void Forget(std::span<const StreamId> streams, const absl::Status& why)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(door_);
+  // The projections of the forgotten streams, for a follower beside the door, and back again.
+  std::vector<std::unique_ptr<Projection>> TakeForgotten() ABSL_EXCLUSIVE_LOCKS_REQUIRED(door_);
+  void GiveBack(Follower& aside, bool refolded) ABSL_EXCLUSIVE_LOCKS_REQUIRED(door_, aside.door_);
   void Publish() ABSL_EXCLUSIVE_LOCKS_REQUIRED(door_);
 
-  Mutex door_;
+  mutable Mutex door_;
   std::vector<Followed> streams_ ABSL_GUARDED_BY(door_);
   Observer observer_ ABSL_GUARDED_BY(door_);
+  bool judges_origin_ ABSL_GUARDED_BY(door_) = false;
+  std::optional<Origin> origin_ ABSL_GUARDED_BY(door_);  // The life that is believed.
+  std::uint64_t rebuilds_ ABSL_GUARDED_BY(door_) = 0;
+  std::function<void()> on_rebuild_ ABSL_GUARDED_BY(door_);
   mutable Mutex published_mutex_;
   ViewPtr published_ ABSL_GUARDED_BY(published_mutex_);
 };

@@ -17,11 +17,21 @@ Cursors View::cursors() const {
   Cursors cursors;
   cursors.reserve(streams.size());
   for (const StreamView& stream : streams) {
-    if (GUARD("view.stopped-streams", stream.health.ok())) {
+    const bool is_read = stream.health.ok() || stream.rebuilding == Rebuilding::kRefolded;
+    if (GUARD("view.stopped-streams", is_read)) {
       cursors.push_back({stream.stream, stream.position, stream.digest});
     }
   }
   return cursors;
+}
+
+absl::Status View::Whole() const {
+  for (const StreamView& stream : streams) {
+    if (stream.rebuilding != Rebuilding::kNo) {
+      return stream.health;
+    }
+  }
+  return absl::OkStatus();
 }
 
 }  // namespace engine

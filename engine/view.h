@@ -26,13 +26,22 @@ enum class Freshness {
   kProven,  // As latest, from the server that just acknowledged a commit of ours.
 };
 
+// How far a stream is with starting over (engine/follower.h, Rebuild).
+enum class Rebuilding {
+  kNo,
+  kForgotten,  // Folded to nothing, and to be read from its start.
+  kRefolded,   // Folded again, but not yet to one cut with the other streams.
+};
+
 struct StreamView {
   StreamId stream = StreamId::kInvalid;
   Position position = Position::kBeforeFirst;
   Digest digest = Digest::kEmpty;
   std::uint32_t fold_version = 0;
-  // Not ok: the stream is stopped after `position`, and why. Its image is not to be served.
+  // Not ok: the image is not to be served. kDataLoss: the stream is stopped after `position`, and
+  // why. kUnavailable: it is being rebuilt, and why.
   absl::Status health;
+  Rebuilding rebuilding = Rebuilding::kNo;
   std::shared_ptr<const ProjectionImage> image;
 };
 
@@ -43,14 +52,16 @@ struct View {
 
   // Null when the stream is not followed.
   const StreamView* Find(StreamId stream) const;
-  // Where to read on from. A stopped stream is left out: what it would bring is ignored, and its
-  // backlog would fill every page for ever.
+  // Where to read on from. A stopped or forgotten stream is left out: what it would bring is
+  // ignored, and its backlog would fill every page for ever.
   Cursors cursors() const;
+  // Ok, or why the first stream that is being rebuilt is.
+  absl::Status Whole() const;
 };
 using ViewPtr = std::shared_ptr<const View>;
 
 // The image of a projection in `view`. Image is a ProjectionImage with a constant `kStream`.
-// Fails with kDataLoss when the stream is stopped. REQUIRES: the view follows Image::kStream.
+// Fails as the stream's health does. REQUIRES: the view follows Image::kStream.
 template <std::derived_from<ProjectionImage> Image>
 absl::StatusOr<const Image*> ImageIn(const View& view) {
   const StreamView* stream = view.Find(Image::kStream);
@@ -67,10 +78,8 @@ class FreshView {
 
   // Image::kNeeds is the least freshness with which it may be read.
   template <std::derived_from<ProjectionImage> Image>
-    requires(Image::kNeeds <= F)
-  absl::StatusOr<const Image*> Get() const {
-    return ImageIn<Image>(*view_);
-  }
+  requires(Image::kNeeds <= F) absl::StatusOr<const Image*> Get()
+  const { return ImageIn<Image>(*view_); }
   Tx tx() const { return view_->tx; }
   Timestamp at() const { return view_->at; }
   const ViewPtr& ptr() const { return view_; }

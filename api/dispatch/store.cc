@@ -51,7 +51,9 @@ Lane::Lane(engine::Journal& journal, std::unique_ptr<engine::Follower> follower,
            engine::CoalescerOptions options)
     : follower_(std::move(follower)),
       fresh_at_(engine::SystemClock().SinceBoot().count()),
-      coalescer_(journal, *follower_, std::move(options)) {}
+      coalescer_(journal, *follower_, std::move(options)),
+      rebuilder_(journal, *follower_,
+                 {.refolded = [this] { Latest([](const absl::StatusOr<engine::ViewPtr>&) {}); }}) {}
 
 void Lane::Latest(engine::Coalescer::Reader reader) {
   coalescer_.Join([this, reader = std::move(reader)](const absl::StatusOr<engine::ViewPtr>& view) {
@@ -91,10 +93,14 @@ Store::Store(engine::Engine& engine, std::unique_ptr<engine::Follower> main,
 absl::Status Store::StreamHealth() const {
   for (const Lane* lane : {&main_, &audit_}) {
     for (const engine::StreamView& stream : lane->Last()->streams) {
+      const std::string name = NameOf(engine_.journal().catalogue(), stream.stream);
+      if (stream.rebuilding != engine::Rebuilding::kNo) {
+        return absl::UnavailableError(absl::StrFormat(
+            "stream %s is being rebuilt: the store has another history than before", name));
+      }
       if (!stream.health.ok()) {
         return absl::DataLossError(
-            absl::StrFormat("stream %s is stopped: its history is damaged at position %d",
-                            NameOf(engine_.journal().catalogue(), stream.stream),
+            absl::StrFormat("stream %s is stopped: its history is damaged at position %d", name,
                             engine::Raw(engine::Next(stream.position))));
       }
     }

@@ -21,6 +21,7 @@
 #include "engine/committer.h"
 #include "engine/engine.h"
 #include "engine/follower.h"
+#include "engine/rebuilder.h"
 
 namespace api {
 
@@ -47,6 +48,7 @@ class Lane {
   std::unique_ptr<engine::Follower> follower_;
   std::atomic<std::int64_t> fresh_at_;  // Nanoseconds since boot.
   engine::Coalescer coalescer_;
+  engine::Rebuilder rebuilder_;  // Uses both.
 };
 
 struct StoreOptions {
@@ -75,7 +77,8 @@ class Store {
   engine::Committer& committer() { return committer_; }
 
   // The first stream that is stopped because its history is damaged: kDataLoss with its name and
-  // the first position that is not believed. Ok when there is none.
+  // the first position that is not believed; or that is being rebuilt: kUnavailable with its name.
+  // Ok when there is none.
   absl::Status StreamHealth() const;
 
  private:

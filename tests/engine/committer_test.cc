@@ -283,19 +283,34 @@ TEST_F(CommitterTest, ARecordOverTheLimitFailsItsCommandOnly) {
 }
 
 TEST_F(CommitterTest, AStoreThatEndsElsewhereThanOurStateIsRefused) {
+  support::ExpectErrorLogs();
   Open();
   Submit(PutAlways("a", "1"));
   WaitForAll();
-  // The store's second row is lost after we folded it: history went backwards.
+  // The store's row is lost after we folded it, and no other life of it answers: someone took it.
   std::unique_ptr<Engine> shorter = memory::Open(support::Streams());
-  support::HookedJournal other(shorter->journal());
-  committer_ = std::make_unique<Committer>(other, *follower_, nullptr,
-                                           CommitterOptions{.audit_stream = kAudit});
+  journal_.SwitchTo(shorter->journal(), "");
   Submit(PutAlways("b", "2"));
   EXPECT_THAT(WaitForAll().back().why, StatusIs(absl::StatusCode::kDataLoss));
   ASSERT_OK_AND_ASSIGN(const auto tails, shorter->journal().Tails(support::Soon()));
   EXPECT_EQ(tails.back().position, Position::kBeforeFirst);
-  committer_.reset();  // Its last transaction is dropped after the answer, and before the store.
+  committer_.reset();  // It compares the histories after the answer, and before the store ends.
+  EXPECT_EQ(follower_->view()->Find(kThings)->rebuilding, Rebuilding::kForgotten);
+}
+
+TEST_F(CommitterTest, AnotherHistoryUnderTheLockIsNotWrittenTo) {
+  support::ExpectErrorLogs();
+  Open();
+  Submit(PutAlways("a", "1"));
+  WaitForAll();
+  // A restored database answers, under another life: as far along as we are, and not our history.
+  const std::unique_ptr<Engine> restored = memory::Open(support::Streams());
+  AppendOne(restored->journal(), kAudit, "", "another entry");
+  AppendOne(restored->journal(), kThings, "z", "26");
+  journal_.SwitchTo(restored->journal(), "restored");
+  Submit(PutAlways("b", "2"));
+  EXPECT_THAT(WaitForAll().back().answer, testing::HasSubstr("is being rebuilt"));
+  committer_.reset();
 }
 
 TEST_F(CommitterTest, ADamagedAuditStopsWhatMustBeAudited) {

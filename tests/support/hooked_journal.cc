@@ -6,11 +6,14 @@ namespace support {
 
 class HookedJournal::HookedTransaction final : public engine::Transaction {
  public:
-  HookedTransaction(std::unique_ptr<engine::Transaction> behind, const JournalHooks& hooks)
-      : behind_(std::move(behind)), hooks_(hooks) {}
+  HookedTransaction(std::unique_ptr<engine::Transaction> behind, const JournalHooks& hooks,
+                    std::string origin)
+      : behind_(std::move(behind)), hooks_(hooks), origin_(std::move(origin)) {}
 
   absl::StatusOr<engine::LockedState> Read(const engine::Cursors& after) override {
-    return behind_->Read(after);
+    ASSIGN_OR_RETURN(engine::LockedState state, behind_->Read(after));
+    state.news.origin.id += origin_;
+    return state;
   }
   absl::Status Append(std::vector<engine::Record> rows) override {
     rows_ = rows;
@@ -24,6 +27,7 @@ class HookedJournal::HookedTransaction final : public engine::Transaction {
  private:
   std::unique_ptr<engine::Transaction> behind_;
   const JournalHooks& hooks_;
+  const std::string origin_;
   std::vector<engine::Record> rows_;
 };
 
@@ -33,7 +37,7 @@ absl::StatusOr<std::unique_ptr<engine::Transaction>> HookedJournal::Begin(
     RETURN_IF_ERROR(hooks.before_begin());
   }
   ASSIGN_OR_RETURN(auto behind, behind_->Begin(deadline));
-  return std::make_unique<HookedTransaction>(std::move(behind), hooks);
+  return std::make_unique<HookedTransaction>(std::move(behind), hooks, origin_);
 }
 
 absl::StatusOr<engine::News> HookedJournal::ReadAfter(const engine::Cursors& after,

@@ -18,6 +18,8 @@ struct JournalHooks {
   std::function<absl::Status()> before_begin;
   // After a flight's snapshot was taken, before its rows are handed back; an error is the answer.
   std::function<absl::Status()> after_read;
+  // Before all rows are read; an error is the answer.
+  std::function<absl::Status()> before_scan;
   // Instead of the commit: `commit` does it for real. Empty: the real one.
   std::function<engine::CommitOutcome(const std::vector<engine::Record>& rows,
                                       const std::function<engine::CommitOutcome()>& commit)>
@@ -51,6 +53,10 @@ class HookedJournal final : public engine::Journal {
   }
   absl::Status Scan(const engine::ScanOptions& options, const engine::RowSink& sink,
                     engine::Deadline deadline) override {
+    if (const absl::Status scan = hooks.before_scan ? hooks.before_scan() : absl::OkStatus();
+        !scan.ok()) {
+      return scan;
+    }
     return behind_->Scan(options, sink, deadline);
   }
 

@@ -13,6 +13,10 @@ class ToyCommand final : public engine::Command {
   engine::Deadline deadline() const override { return deadline_; }
 
   engine::Proposal Decide(const engine::DecideContext& context) override {
+    if (const auto image = engine::ImageIn<ToyImage>(context.view); !image.ok()) {
+      answer_ = image.status().ToString();
+      return {};
+    }
     ToyWork work(context);
     answer_ = body_(work);
     engine::Proposal proposal = std::move(work).proposal();
