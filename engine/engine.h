@@ -9,6 +9,8 @@
 #include <string>
 
 #include "engine/journal.h"
+#include "engine/key_value.h"
+#include "engine/lease.h"
 
 namespace engine {
 
@@ -19,6 +21,8 @@ class Engine {
   virtual ~Engine() = default;
 
   virtual Journal& journal() = 0;
+  virtual KeyValue& key_value() = 0;
+  virtual Leases& leases() = 0;
 
   // Whether the store can be written to right now, asked on a way of its own (a busy pool is
   // ready, a lost store is not). Blocks at most until `deadline`. Fails with kUnavailable and the

@@ -1,6 +1,5 @@
 #include "engine/fence.h"
 
-#include <absl/strings/cord.h>
 #include <absl/strings/str_format.h>
 
 namespace engine {

@@ -49,7 +49,7 @@ comment on table halo_leases is
 comment on column halo_leases.name is 'The lease.';
 comment on column halo_leases.holder is 'The holder of the newest term: random, one a campaign.';
 comment on column halo_leases.token is
-  'The fencing token of that term: the epoch in the high 24 bits, a counter below; only rises.';
+  'The fencing token of that term: the epoch in the high 24 bits, the time below; only rises.';
 comment on column halo_leases.expires_at is
   'The term is over from then on, on the database clock; a release sets it to that moment.';
 
@@ -88,7 +88,8 @@ create table halo_epoch (
 );
 comment on table halo_epoch is
   'The lives of the database server that were seen, in order. Append-only.';
-comment on column halo_epoch.epoch is '1, 2, 3, ...; the high bits of fencing tokens.';
+comment on column halo_epoch.epoch is
+  'Rises from life to life, at least with the time; the high bits of fencing tokens.';
 comment on column halo_epoch.system_identifier is 'Of the database cluster.';
 comment on column halo_epoch.timeline is 'Of its write-ahead log: another one after a promotion.';
 comment on column halo_epoch.server_start is 'When the server process started.';

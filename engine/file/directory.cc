@@ -24,26 +24,27 @@ namespace engine::file {
 namespace {
 
 constexpr std::string_view kSegmentPrefix = "journal-";
+constexpr std::string_view kStatePrefix = "state-";
 constexpr std::string_view kAsideSuffix = ".tmp";
 constexpr char kLockName[] = "lock";
 constexpr mode_t kForeignModes = S_IRWXG | S_IRWXO;
 
 bool IsOurs(const std::string& name) {
   return name == kLockName || name == "head" || name == "streams" ||
-         name.starts_with(kSegmentPrefix);
+         name.starts_with(kSegmentPrefix) || name.starts_with(kStatePrefix);
 }
 
-// Empty when `name` is not exactly what SegmentName gives.
-std::optional<Tx> ParseSegmentName(const std::string& name) {
-  const std::optional<std::string> bytes = FromHex(name.substr(kSegmentPrefix.size()));
+// Empty when `name` is not exactly `prefix` and what ToHex gives.
+std::optional<std::uint64_t> NumberOf(std::string_view prefix, const std::string& name) {
+  const std::optional<std::string> bytes = FromHex(name.substr(prefix.size()));
   if (!bytes.has_value() || bytes->size() != 8) {
     return std::nullopt;
   }
-  std::uint64_t first = 0;
+  std::uint64_t number = 0;
   for (const char c : *bytes) {
-    first = first << 8 | static_cast<unsigned char>(c);
+    number = number << 8 | static_cast<unsigned char>(c);
   }
-  return SegmentName(Tx{first}) == name ? std::optional(Tx{first}) : std::nullopt;
+  return std::string(prefix) + ToHex(number) == name ? std::optional(number) : std::nullopt;
 }
 
 // Makes `path` and what is missing above it; the entry of each is synced in its parent.
@@ -128,6 +129,10 @@ bool IsNetworkFileSystem(std::uint64_t type) {
 
 std::string SegmentName(Tx first_tx) {
   return std::string(kSegmentPrefix) + ToHex(Raw(first_tx));
+}
+
+std::string StateName(std::uint64_t generation) {
+  return std::string(kStatePrefix) + ToHex(generation);
 }
 
 Directory::Directory(std::string path, Disk& disk, Fd fd)
@@ -253,21 +258,34 @@ absl::StatusOr<std::string> Directory::ReadFile(const std::string& name, std::si
   return bytes;
 }
 
-absl::StatusOr<std::vector<Tx>> Directory::ListSegments() const {
+absl::StatusOr<std::vector<std::uint64_t>> Directory::Numbered(std::string_view prefix) const {
   ASSIGN_OR_RETURN(const std::vector<std::string> names, Names());
-  std::vector<Tx> segments;
+  std::vector<std::uint64_t> numbers;
   for (const std::string& name : names) {
-    if (!name.starts_with(kSegmentPrefix) || name.ends_with(kAsideSuffix)) {
+    if (!name.starts_with(prefix) || name.ends_with(kAsideSuffix)) {
       continue;
     }
-    const std::optional<Tx> first = ParseSegmentName(name);
-    if (!first.has_value()) {
+    const std::optional<std::uint64_t> number = NumberOf(prefix, name);
+    if (!number.has_value()) {
       return absl::DataLossError(
           absl::StrFormat("%s/%s is not named like a segment: move it away", path_, name));
     }
-    segments.push_back(*first);
+    numbers.push_back(*number);
   }
-  std::ranges::sort(segments);
+  std::ranges::sort(numbers);
+  return numbers;
+}
+
+absl::StatusOr<std::vector<std::uint64_t>> Directory::States() const {
+  return Numbered(kStatePrefix);
+}
+
+absl::StatusOr<std::vector<Tx>> Directory::ListSegments() const {
+  ASSIGN_OR_RETURN(const std::vector<std::uint64_t> numbers, Numbered(kSegmentPrefix));
+  std::vector<Tx> segments;
+  for (const std::uint64_t number : numbers) {
+    segments.push_back(Tx{number});
+  }
   return segments;
 }
 

@@ -5,6 +5,7 @@
 //   streams                 the catalogue
 //   head                    the head mark
 //   journal-<16 hex digits> a segment, named by its first tx
+//   state-<16 hex digits>   leases and key-value rows, by generation
 //   *.tmp                   left over from a process that was killed; removed
 //
 // Other names are left alone. Thread-safe. Every call blocks on the disk.
@@ -28,6 +29,7 @@ namespace engine::file {
 bool IsNetworkFileSystem(std::uint64_t type);
 
 std::string SegmentName(Tx first_tx);
+std::string StateName(std::uint64_t generation);
 
 class Directory {
  public:
@@ -50,6 +52,9 @@ class Directory {
   // that starts with `journal-` is none of ours.
   absl::StatusOr<std::vector<Tx>> Segments() const;
 
+  // The generations of state files, ascending. Fails likewise for names that start with `state-`.
+  absl::StatusOr<std::vector<std::uint64_t>> States() const;
+
   // Writes a file aside, syncs it, renames it to `name` and syncs the directory: `name` is the
   // old file or the whole new one, whatever happens. Returns the new file, open for writing.
   //
@@ -65,6 +70,8 @@ class Directory {
 
   absl::Status Lock();
   absl::StatusOr<std::vector<std::string>> Names() const;
+  // The numbers of the files whose names are `prefix` and a number, ascending.
+  absl::StatusOr<std::vector<std::uint64_t>> Numbered(std::string_view prefix) const;
   absl::StatusOr<std::vector<Tx>> ListSegments() const;
   absl::Status RemoveLeftovers() const;
   absl::Status TightenModes() const;

@@ -5,7 +5,9 @@
 // disk: memory holds the place of every row (8 bytes each), the tails and the newest few rows.
 // Every byte is verified when the directory is opened and again whenever it is read.
 //
-// Formats: docs/formats/segment.md, docs/formats/row.md.
+// Leases and key-value rows are kept in memory and in a log of their own; they survive a restart.
+//
+// Formats: docs/formats/segment.md, docs/formats/row.md, docs/formats/state.md.
 
 #pragma once
 
@@ -39,6 +41,10 @@ struct Options {
 
   // A segment that has reached this size is followed by a new one. 4 KiB to 1 GiB.
   std::uint64_t segment_bytes = std::uint64_t{64} << 20;
+
+  // The state file (leases and key-value rows) is written anew when it has more bytes and most of
+  // them are of no use any more.
+  std::uint64_t state_bytes = std::uint64_t{4} << 20;
 
   // How long after a commit the head mark is written at the latest.
   Duration mark_interval = std::chrono::milliseconds(500);

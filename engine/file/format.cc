@@ -10,6 +10,7 @@ namespace engine::file {
 namespace {
 
 constexpr std::string_view kSegmentMagic = "HALOJRNL";
+constexpr std::string_view kStateMagic = "HALOSTAT";
 constexpr std::string_view kHeadMagic = "HALOHEAD";
 constexpr std::string_view kStreamsMagic = "HALOSTRM";
 constexpr std::size_t kChecksumBytes = 8;
@@ -32,10 +33,14 @@ absl::Status CheckVersion(std::uint32_t version) {
       absl::StrFormat("format version %d; this program reads version %d", version, kFormatVersion));
 }
 
+std::string_view MagicOf(FrameType frames) {
+  return frames == FrameType::kState ? kStateMagic : kSegmentMagic;
+}
+
 }  // namespace
 
-std::string EncodeSegmentHeader(const SegmentHeader& header) {
-  std::string bytes(kSegmentMagic);
+std::string EncodeSegmentHeader(const SegmentHeader& header, FrameType frames) {
+  std::string bytes(MagicOf(frames));
   AppendU32(kFormatVersion, bytes);
   AppendU32(0, bytes);
   AppendU64(header.marker, bytes);
@@ -45,7 +50,7 @@ std::string EncodeSegmentHeader(const SegmentHeader& header) {
   return bytes;
 }
 
-absl::StatusOr<SegmentHeader> DecodeSegmentHeader(std::string_view bytes) {
+absl::StatusOr<SegmentHeader> DecodeSegmentHeader(std::string_view bytes, FrameType frames) {
   if (bytes.empty()) {
     return absl::DataLossError("the file is empty");
   }
@@ -53,8 +58,9 @@ absl::StatusOr<SegmentHeader> DecodeSegmentHeader(std::string_view bytes) {
     return absl::DataLossError("the segment's header is cut off");
   }
   bytes = bytes.substr(0, kSegmentHeaderBytes);
-  if (!bytes.starts_with(kSegmentMagic)) {
-    return absl::DataLossError("this is no segment: it does not start with HALOJRNL");
+  if (!bytes.starts_with(MagicOf(frames))) {
+    return absl::DataLossError(absl::StrFormat("this is no segment: it does not start with %s",
+                                               std::string(MagicOf(frames))));
   }
   if (!GUARD("file.header-checksum", Sealed(bytes))) {
     return absl::DataLossError("the checksum of the segment's header is wrong");
@@ -76,21 +82,38 @@ EncodedFrame EncodeFrame(const SegmentHeader& segment, Tx tx, FrameDigest previo
   EncodedFrame frame;
   frame.bytes.reserve(size);
   frame.rows.reserve(rows.size());
-  AppendU64(segment.marker, frame.bytes);
-  AppendU32(static_cast<std::uint32_t>(size), frame.bytes);
-  AppendU32(kTransactionFrame, frame.bytes);
-  AppendU64(Raw(tx), frame.bytes);
-  AppendU64(Raw(previous), frame.bytes);
-  AppendU32(static_cast<std::uint32_t>(rows.size()), frame.bytes);
+  AppendFrameHeader(segment.marker, FrameType::kTransaction,
+                    {.length = static_cast<std::uint32_t>(size),
+                     .tx = tx,
+                     .previous = previous,
+                     .rows = static_cast<std::uint32_t>(rows.size()),
+                     .body = {},
+                     .digest = {}},
+                    frame.bytes);
   for (const Record& row : rows) {
     frame.rows.push_back(static_cast<std::uint32_t>(frame.bytes.size()));
     AppendU64(row.checksum, frame.bytes);
     AppendU64(Raw(row.digest), frame.bytes);
     frame.bytes += RowBytes(row);
   }
-  frame.digest = FrameDigest{Checksum64(frame.bytes)};
-  AppendU64(Raw(frame.digest), frame.bytes);
+  frame.digest = SealFrame(frame.bytes);
   return frame;
+}
+
+void AppendFrameHeader(std::uint64_t marker, FrameType type, const Frame& frame,
+                       std::string& bytes) {
+  AppendU64(marker, bytes);
+  AppendU32(frame.length, bytes);
+  AppendU32(static_cast<std::uint32_t>(type), bytes);
+  AppendU64(Raw(frame.tx), bytes);
+  AppendU64(Raw(frame.previous), bytes);
+  AppendU32(frame.rows, bytes);
+}
+
+FrameDigest SealFrame(std::string& bytes) {
+  const FrameDigest digest{Checksum64(bytes)};
+  AppendU64(Raw(digest), bytes);
+  return digest;
 }
 
 std::uint32_t ClaimedLength(std::uint64_t marker, std::string_view bytes) {
@@ -100,7 +123,7 @@ std::uint32_t ClaimedLength(std::uint64_t marker, std::string_view bytes) {
   return ReadU64(bytes) == marker && possible ? length : 0;
 }
 
-absl::StatusOr<Frame> DecodeFrame(std::uint64_t marker, std::string_view bytes) {
+absl::StatusOr<Frame> DecodeFrame(std::uint64_t marker, std::string_view bytes, FrameType wanted) {
   if (bytes.size() < kFrameHeaderBytes) {
     return absl::DataLossError("the frame's header is cut off");
   }
@@ -119,7 +142,8 @@ absl::StatusOr<Frame> DecodeFrame(std::uint64_t marker, std::string_view bytes) 
   if (!GUARD("file.frame-checksum", Sealed(bytes))) {
     return absl::DataLossError("the frame's checksum is wrong");
   }
-  if (const std::uint32_t type = ReadU32(bytes.substr(12)); type != kTransactionFrame) {
+  if (const std::uint32_t type = ReadU32(bytes.substr(12));
+      type != static_cast<std::uint32_t>(wanted)) {
     return absl::DataLossError(absl::StrFormat("the frame's type %d is unknown", type));
   }
   Frame frame;

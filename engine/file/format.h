@@ -28,7 +28,10 @@ inline constexpr std::size_t kRowHeaderBytes = 16;
 inline constexpr std::size_t kRowFixedBytes = 46;
 // A whole transaction with room for many small rows; what a torn write can leave at most.
 inline constexpr std::size_t kMaxFrameBytes = std::size_t{32} << 20;
-inline constexpr std::uint32_t kTransactionFrame = 1;
+enum class FrameType : std::uint32_t {
+  kTransaction = 1,
+  kState = 2,  // docs/formats/state.md
+};
 
 // Names the bytes of one frame and, through `previous`, all before it.
 enum class FrameDigest : std::uint64_t { kNone = 0 };
@@ -42,9 +45,11 @@ struct SegmentHeader {
   FrameDigest previous = FrameDigest::kNone;  // Of the last frame before this segment.
 };
 
-std::string EncodeSegmentHeader(const SegmentHeader& header);
+std::string EncodeSegmentHeader(const SegmentHeader& header,
+                                FrameType frames = FrameType::kTransaction);
 // Fails with kDataLoss (damage) or kFailedPrecondition (intact, of another version).
-absl::StatusOr<SegmentHeader> DecodeSegmentHeader(std::string_view bytes);
+absl::StatusOr<SegmentHeader> DecodeSegmentHeader(std::string_view bytes,
+                                                  FrameType frames = FrameType::kTransaction);
 
 struct Frame {
   std::uint32_t length = 0;  // Of the whole frame.
@@ -64,12 +69,19 @@ struct EncodedFrame {
 EncodedFrame EncodeFrame(const SegmentHeader& segment, Tx tx, FrameDigest previous,
                          std::span<const Record> rows);
 
+// What every frame starts with, and its end: the checksum of all before, which is its digest.
+// `frame.body` and `frame.digest` are not looked at.
+void AppendFrameHeader(std::uint64_t marker, FrameType type, const Frame& frame,
+                       std::string& bytes);
+FrameDigest SealFrame(std::string& bytes);
+
 // The length that the frame at the start of `bytes` claims, when its marker is the segment's and
 // the length is a possible one; else 0. REQUIRES: kFrameHeaderBytes bytes.
 std::uint32_t ClaimedLength(std::uint64_t marker, std::string_view bytes);
 
 // The frame at the start of `bytes`, which point into it. Fails with kDataLoss and the reason.
-absl::StatusOr<Frame> DecodeFrame(std::uint64_t marker, std::string_view bytes);
+absl::StatusOr<Frame> DecodeFrame(std::uint64_t marker, std::string_view bytes,
+                                  FrameType wanted = FrameType::kTransaction);
 
 // A row as it lies in a frame.
 struct RowView {

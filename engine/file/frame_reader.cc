@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cstring>
+#include <string>
 
+#include "engine/base/bytes.h"
 #include "engine/base/status_macros.h"
 #include "engine/file/disk.h"
 
@@ -13,8 +15,15 @@ constexpr std::size_t kReadBytes = std::size_t{1} << 20;
 
 }  // namespace
 
-FrameReader::FrameReader(int fd, std::uint64_t marker, std::uint64_t begin, std::uint64_t end)
-    : fd_(fd), marker_(marker), end_(end), offset_(begin), next_(begin), buffer_offset_(begin) {}
+FrameReader::FrameReader(int fd, std::uint64_t marker, std::uint64_t begin, std::uint64_t end,
+                         FrameType type)
+    : fd_(fd),
+      type_(type),
+      marker_(marker),
+      end_(end),
+      offset_(begin),
+      next_(begin),
+      buffer_offset_(begin) {}
 
 absl::StatusOr<std::string_view> FrameReader::Look(std::size_t size) {
   std::size_t used = static_cast<std::size_t>(next_ - buffer_offset_);
@@ -43,9 +52,27 @@ absl::StatusOr<std::optional<Frame>> FrameReader::Next() {
   if (bytes.size() >= kFrameHeaderBytes) {
     ASSIGN_OR_RETURN(bytes, Look(std::max<std::size_t>(ClaimedLength(marker_, bytes), 1)));
   }
-  ASSIGN_OR_RETURN(const Frame frame, DecodeFrame(marker_, bytes));
+  ASSIGN_OR_RETURN(const Frame frame, DecodeFrame(marker_, bytes, type_));
   next_ = offset_ + frame.length;
   return frame;
+}
+
+absl::StatusOr<bool> LaterFrameFollows(int fd, std::uint64_t marker, std::uint64_t begin,
+                                       std::uint64_t end, Tx last, FrameType type) {
+  std::string bytes(end - begin, '\0');
+  ASSIGN_OR_RETURN(const std::size_t got, ReadAt(fd, bytes.data(), bytes.size(), begin));
+  bytes.resize(got);
+  std::string start;
+  AppendU64(marker, start);
+  for (std::size_t at = bytes.find(start, 1); at != std::string::npos;
+       at = bytes.find(start, at + 1)) {
+    const absl::StatusOr<Frame> frame =
+        DecodeFrame(marker, std::string_view(bytes).substr(at), type);
+    if (frame.ok() && frame->tx > last) {
+      return true;
+    }
+  }
+  return false;
 }
 
 }  // namespace engine::file

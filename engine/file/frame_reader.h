@@ -17,7 +17,8 @@ namespace engine::file {
 class FrameReader {
  public:
   // Reads [begin, end) of `fd`, which must stay open. `begin` is the start of a frame.
-  FrameReader(int fd, std::uint64_t marker, std::uint64_t begin, std::uint64_t end);
+  FrameReader(int fd, std::uint64_t marker, std::uint64_t begin, std::uint64_t end,
+              FrameType type = FrameType::kTransaction);
 
   // The next frame; it points into the reader and is valid until the next call. Empty at the
   // end. Fails with kDataLoss (why) when the bytes at offset() are no whole frame; with
@@ -32,6 +33,7 @@ class FrameReader {
   absl::StatusOr<std::string_view> Look(std::size_t size);
 
   const int fd_;
+  const FrameType type_;
   const std::uint64_t marker_;
   const std::uint64_t end_;
   std::uint64_t offset_;
@@ -40,5 +42,12 @@ class FrameReader {
   std::uint64_t buffer_offset_;  // Of the buffer's first byte in the file.
   std::size_t buffered_ = 0;
 };
+
+// Whether [begin, end) of `fd`, which is no frame at its start, has a whole frame later than `last`
+// somewhere: then what is at its start is damage and no torn end. REQUIRES: not longer than a frame
+// can be. Fails with kUnavailable.
+absl::StatusOr<bool> LaterFrameFollows(int fd, std::uint64_t marker, std::uint64_t begin,
+                                       std::uint64_t end, Tx last,
+                                       FrameType type = FrameType::kTransaction);
 
 }  // namespace engine::file

@@ -82,10 +82,19 @@ FileJournal::FileJournal(std::unique_ptr<Directory> directory, Catalogue catalog
     : directory_(std::move(directory)),
       options_(std::move(options)),
       writing_(std::move(writing)),
-      state_(std::move(catalogue), std::move(contents)) {
+      state_(std::move(catalogue), std::move(contents)),
+      key_value_(Rows()),
+      leases_(Rows()) {
+  if (writing_.rows != nullptr) {
+    writing_.rows->OnFatal([this](const absl::Status& why) { Stop(why); });
+  }
   if (writing_.head != nullptr) {
     marker_ = Thread("file-head-mark", [this] { MarkUntilStopped(); });
   }
+}
+
+memory::Rows& FileJournal::Rows() {
+  return writing_.rows != nullptr ? static_cast<memory::Rows&>(*writing_.rows) : no_rows_;
 }
 
 FileJournal::~FileJournal() {
@@ -127,6 +136,9 @@ void FileJournal::Stop(const absl::Status& why) {
     }
     fatal_ = absl::UnavailableError(
         absl::StrFormat("the journal takes no writes until a restart: %s", Text(why)));
+  }
+  if (writing_.rows != nullptr) {
+    writing_.rows->Stop(why);
   }
   Log(Severity::kError, "the journal cannot be written any more",
       {{"directory", directory_->path()}, {"why", Text(why)}});

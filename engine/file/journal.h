@@ -17,7 +17,10 @@
 #include "engine/file/head_file.h"
 #include "engine/file/segment_log.h"
 #include "engine/file/state.h"
+#include "engine/file/state_log.h"
 #include "engine/file/turn.h"
+#include "engine/memory/key_value.h"
+#include "engine/memory/leases.h"
 
 namespace engine::file {
 
@@ -25,6 +28,7 @@ namespace engine::file {
 struct Writing {
   std::unique_ptr<HeadFile> head;
   std::unique_ptr<SegmentLog> log;
+  std::unique_ptr<StateLog> rows;  // Leases and key-value rows.
 };
 
 class FileJournal final : public Engine, public Journal {
@@ -38,6 +42,8 @@ class FileJournal final : public Engine, public Journal {
   absl::Status ReadLastPayloads();
 
   Journal& journal() override { return *this; }
+  KeyValue& key_value() override { return key_value_; }
+  Leases& leases() override { return leases_; }
   absl::Status CheckReady(Deadline deadline) override;
   std::string backend() const override { return "file"; }
 
@@ -59,6 +65,7 @@ class FileJournal final : public Engine, public Journal {
   void Unlock() { lock_.Leave(); }
 
   StreamReader ReaderOf(StreamId stream, Position from, Position through) const;
+  memory::Rows& Rows();
   absl::Status Fatal() const;
   void Stop(const absl::Status& why);
 
@@ -71,6 +78,9 @@ class FileJournal final : public Engine, public Journal {
   const Options options_;
   const Writing writing_;
   State state_;
+  NoRows no_rows_;
+  memory::RowKeyValue key_value_;
+  memory::RowLeases leases_;
   Turn lock_;  // The journal's lock: a transaction is open.
 
   mutable Mutex mutex_;

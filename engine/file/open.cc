@@ -15,6 +15,7 @@
 #include "engine/file/journal.h"
 #include "engine/file/recovery.h"
 #include "engine/file/segment_log.h"
+#include "engine/file/state_log.h"
 
 namespace engine::file {
 namespace {
@@ -119,6 +120,10 @@ absl::StatusOr<std::unique_ptr<Engine>> Open(const Catalogue& catalogue, Options
   ASSIGN_OR_RETURN(Contents contents, OpenContents(*directory, merged, *writing.head));
   ASSIGN_OR_RETURN(writing.log, SegmentLog::Open(*directory, *writing.head, contents,
                                                  {options.segment_bytes, options.random}));
+  ASSIGN_OR_RETURN(writing.rows,
+                   StateLog::Open(*directory, {.clock = options.clock,
+                                               .random = options.random,
+                                               .rewrite_bytes = options.state_bytes}));
   auto journal =
       std::make_unique<FileJournal>(std::move(directory), std::move(merged), std::move(contents),
                                     std::move(writing), std::move(options));

@@ -8,7 +8,6 @@
 #include <absl/strings/str_format.h>
 
 #include "engine/append_check.h"
-#include "engine/base/bytes.h"
 #include "engine/base/guard.h"
 #include "engine/base/logging.h"
 #include "engine/base/status_macros.h"
@@ -57,7 +56,6 @@ class ContentsReader {
   absl::Status TakeRows(const Frame& frame, std::uint64_t offset);
   absl::Status TakeRow(const RowView& row, Tx tx, std::uint64_t offset);
   absl::Status JudgeTail(int fd, std::uint64_t size, std::string_view why);
-  absl::StatusOr<bool> SomethingFollows(int fd, std::uint64_t size) const;
   void Arrive(std::uint64_t offset, Tx tx, FrameDigest digest);
   absl::Status CheckMark() const;
 
@@ -198,7 +196,8 @@ absl::Status ContentsReader::JudgeTail(int fd, std::uint64_t size, std::string_v
   const bool last = end.segment == contents_.segments.back();
   bool innocent = last && size - end.offset <= kMaxFrameBytes;
   if (innocent) {
-    ASSIGN_OR_RETURN(const bool follows, SomethingFollows(fd, size));
+    ASSIGN_OR_RETURN(const bool follows, LaterFrameFollows(fd, contents_.last_segment.marker,
+                                                           end.offset, size, end.tx));
     innocent = !follows;
   }
   if (!GUARD("file.torn-last-only", innocent)) {
@@ -207,25 +206,6 @@ absl::Status ContentsReader::JudgeTail(int fd, std::uint64_t size, std::string_v
   contents_.torn_bytes = size - end.offset;
   contents_.torn_why = why;
   return absl::OkStatus();
-}
-
-// Whether a whole frame that was written after the last good one lies behind the bad bytes.
-absl::StatusOr<bool> ContentsReader::SomethingFollows(int fd, std::uint64_t size) const {
-  const HeadMark& end = contents_.end;
-  std::string bytes(size - end.offset, '\0');
-  ASSIGN_OR_RETURN(const std::size_t got, ReadAt(fd, bytes.data(), bytes.size(), end.offset));
-  bytes.resize(got);
-  std::string marker;
-  AppendU64(contents_.last_segment.marker, marker);
-  for (std::size_t at = bytes.find(marker, 1); at != std::string::npos;
-       at = bytes.find(marker, at + 1)) {
-    const absl::StatusOr<Frame> frame =
-        DecodeFrame(contents_.last_segment.marker, std::string_view(bytes).substr(at));
-    if (frame.ok() && frame->tx > end.tx) {
-      return true;
-    }
-  }
-  return false;
 }
 
 void ContentsReader::Arrive(std::uint64_t offset, Tx tx, FrameDigest digest) {
@@ -265,6 +245,13 @@ absl::Status CutOff(const Directory& directory, int fd, const Contents& contents
   return absl::OkStatus();
 }
 
+}  // namespace
+
+absl::StatusOr<Contents> ReadContents(const Directory& directory, const Catalogue& catalogue,
+                                      const HeadMark& mark) {
+  return ContentsReader(directory, catalogue, mark).Read();
+}
+
 absl::Status WriteAgain(const Directory& directory, int fd, std::uint64_t begin,
                         std::uint64_t end) {
   constexpr std::uint64_t kChunk = std::uint64_t{1} << 20;
@@ -273,21 +260,14 @@ absl::Status WriteAgain(const Directory& directory, int fd, std::uint64_t begin,
     bytes.resize(std::min(kChunk, end - offset));
     ASSIGN_OR_RETURN(const std::size_t got, ReadAt(fd, bytes.data(), bytes.size(), offset));
     if (got != bytes.size()) {
-      return absl::DataLossError("a segment became shorter while it was opened");
+      return absl::DataLossError("a file became shorter while it was opened");
     }
     RETURN_IF_ERROR(WriteAll(directory.disk(), fd, bytes, offset));
   }
   if (directory.disk().SyncData(fd) != 0) {
-    return SyncError("syncing the journal's tail");
+    return SyncError("syncing what was written again");
   }
   return absl::OkStatus();
-}
-
-}  // namespace
-
-absl::StatusOr<Contents> ReadContents(const Directory& directory, const Catalogue& catalogue,
-                                      const HeadMark& mark) {
-  return ContentsReader(directory, catalogue, mark).Read();
 }
 
 absl::Status MakeDurable(const Directory& directory, const Contents& contents,

@@ -40,4 +40,7 @@ absl::StatusOr<Contents> ReadContents(const Directory& directory, const Catalogu
 absl::Status MakeDurable(const Directory& directory, const Contents& contents,
                          const HeadMark& mark);
 
+// Writes [begin, end) of a file once more in place and syncs it.
+absl::Status WriteAgain(const Directory& directory, int fd, std::uint64_t begin, std::uint64_t end);
+
 }  // namespace engine::file

@@ -8,6 +8,9 @@
 #include "engine/base/guard.h"
 #include "engine/base/mutex.h"
 #include "engine/base/status_macros.h"
+#include "engine/memory/key_value.h"
+#include "engine/memory/leases.h"
+#include "engine/memory/rows.h"
 #include "engine/news_page.h"
 
 namespace engine::memory {
@@ -23,6 +26,8 @@ class MemoryJournal final : public Engine, public Journal {
   }
 
   Journal& journal() override { return *this; }
+  KeyValue& key_value() override { return key_value_; }
+  Leases& leases() override { return leases_; }
   absl::Status CheckReady(Deadline) override { return absl::OkStatus(); }
   std::string backend() const override { return "memory"; }
 
@@ -44,6 +49,9 @@ class MemoryJournal final : public Engine, public Journal {
 
   const Catalogue catalogue_;
   const Clock& clock_;
+  MemoryRows state_{clock_};
+  RowKeyValue key_value_{state_};
+  RowLeases leases_{state_};
   Mutex mutex_;
   CondVar unlocked_;
   bool locked_ ABSL_GUARDED_BY(mutex_) = false;  // The journal's lock: a transaction is open.

@@ -24,7 +24,8 @@ Pool::Pool(const Options& options, Connector connector)
       max_idle_(static_cast<std::size_t>(options.max_idle_conns)),
       max_lifetime_(options.conn_max_lifetime),
       max_idle_time_(options.conn_max_idle_time),
-      places_{1, 1, 2, options.max_conns - 4} {}
+      places_{1, 1, options.max_conns > 5 ? 2 : 1,
+              options.max_conns > 5 ? options.max_conns - 5 : 1, 1} {}
 
 bool Pool::TakePlace(Lane lane, Lane* place) {
   for (const Lane candidate : {lane, Lane::kShared}) {

@@ -1,7 +1,8 @@
 // Pool: a bounded number of connections, with places kept for what must never queue.
 //
 // Connections are alike; a lane is a number of places. A commit does not wait behind flights, a
-// flight not behind scans, and the readiness ping behind nothing.
+// flight not behind scans, and neither the renewal of a lease nor the readiness ping behind
+// anything.
 
 #pragma once
 
@@ -18,7 +19,7 @@
 
 namespace engine::postgres {
 
-enum class Lane { kReady, kCommit, kFlight, kShared };
+enum class Lane { kReady, kCommit, kFlight, kShared, kLease };
 
 // Thread-safe. Acquire blocks until there is a place and, when none is idle, a connection.
 class Pool {
@@ -74,7 +75,7 @@ class Pool {
   const Duration max_idle_time_;
   Mutex mutex_;
   CondVar freed_;
-  std::array<int, 4> places_ ABSL_GUARDED_BY(mutex_);
+  std::array<int, 5> places_ ABSL_GUARDED_BY(mutex_);
   std::vector<Idle> idle_ ABSL_GUARDED_BY(mutex_);
 };
 

@@ -7,6 +7,8 @@
 #include "engine/base/status_macros.h"
 #include "engine/postgres/address.h"
 #include "engine/postgres/journal.h"
+#include "engine/postgres/key_value.h"
+#include "engine/postgres/leases.h"
 #include "engine/postgres/migration_file.h"
 #include "engine/postgres/pool.h"
 #include "engine/postgres/rows.h"
@@ -24,9 +26,13 @@ class PostgresEngine final : public Engine {
         statements_(schema),
         pool_(options,
               [this](Deadline deadline) { return connector_.Connect(statements_, deadline); }),
-        journal_(std::move(catalogue), statements_, pool_, options.request_timeout) {}
+        journal_(std::move(catalogue), statements_, pool_, options.request_timeout),
+        key_value_(statements_, pool_, options.request_timeout),
+        leases_(statements_, pool_) {}
 
   Journal& journal() override { return journal_; }
+  KeyValue& key_value() override { return key_value_; }
+  Leases& leases() override { return leases_; }
 
   absl::Status CheckReady(Deadline deadline) override {
     const absl::Status status = Ping(deadline);
@@ -54,6 +60,8 @@ class PostgresEngine final : public Engine {
   const Statements statements_;
   Pool pool_;
   PostgresJournal journal_;
+  PostgresKeyValue key_value_;
+  PostgresLeases leases_;
 };
 
 absl::Status CheckOptions(const Options& options) {

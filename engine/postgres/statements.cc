@@ -108,6 +108,132 @@ constexpr std::string_view kPingSql =
     "select pg_catalog.pg_postmaster_start_time(),"
     " pg_catalog.to_regclass('@JOURNAL@')::pg_catalog.oid, pg_catalog.pg_is_in_recovery()";
 
+// The life of the server that answers: this cluster, on this history of its log, since this start.
+// (The control file shows a new timeline only after the next checkpoint.)
+constexpr std::string_view kLifeSql =
+    "(select c.system_identifier,"
+    " ('x' || pg_catalog.substr(pg_catalog.pg_walfile_name("
+    "pg_catalog.pg_current_wal_insert_lsn()), 1, 8))::bit(32)::int4 as timeline,"
+    " pg_catalog.pg_postmaster_start_time() as server_start"
+    " from pg_catalog.pg_control_system() c)";
+
+// A new life gets a greater epoch than all before it. Those that were lost with a failover or a
+// restore cannot be seen; they are passed all the same, because an epoch is not less than the
+// time in units of 256 seconds since 2024.
+constexpr std::string_view kNoteEpochSql =
+    "insert into @SCHEMA@.halo_epoch (epoch, system_identifier, timeline, server_start)"
+    " select greatest((select coalesce(max(h.epoch), 0) from @SCHEMA@.halo_epoch h) + 1,"
+    "  pg_catalog.floor((extract(epoch from pg_catalog.clock_timestamp()) - 1704067200) / 256)"
+    "::int8), l.system_identifier, l.timeline, l.server_start from @LIFE@ l"
+    " where not exists (select 1 from @SCHEMA@.halo_epoch h"
+    "  where (h.system_identifier, h.timeline, h.server_start)"
+    "  = (l.system_identifier, l.timeline, l.server_start))"
+    " on conflict do nothing";
+
+constexpr std::string_view kEpochSql =
+    "select h.epoch from @SCHEMA@.halo_epoch h join @LIFE@ l"
+    " using (system_identifier, timeline, server_start)";
+
+// Both as NextToken (engine/lease.h) says. Whoever has the row locked is waited for before the
+// row is judged.
+constexpr std::string_view kLeaseAcquireSql =
+    "insert into @SCHEMA@.halo_leases as l (name, holder, token, expires_at)"
+    " select $1::text, $2::bytea, (e.epoch << 40) + least(greatest(pg_catalog.floor("
+    "  extract(epoch from pg_catalog.clock_timestamp()) * 100 - 170406720000)::int8, 1),"
+    "  1099511627775), @NOW@ + @TTL@ from (@EPOCH@) e"
+    " on conflict (name) do update set holder = excluded.holder, expires_at = @NOW@ + @TTL@,"
+    " token = case when @LIVE@ and l.holder = excluded.holder then l.token"
+    "  else greatest(l.token + 1, excluded.token) end"
+    " where l.holder = excluded.holder or not (@LIVE@)"
+    " returning l.token";
+constexpr std::string_view kLeaseLiveSql = "l.expires_at > @NOW@ and l.expires_at <= @NOW@ + @TTL@";
+
+constexpr std::string_view kLeaseRenewSql =
+    "update @SCHEMA@.halo_leases l set expires_at = @NOW@ + $4::int8 * '1 microsecond'::interval"
+    " where l.name = $1::text and l.holder = $2::bytea and l.token = $3::int8"
+    " and l.expires_at > @NOW@ returning l.token";
+constexpr std::string_view kLeaseReleaseSql =
+    "update @SCHEMA@.halo_leases l set expires_at = @NOW@"
+    " where l.name = $1::text and l.holder = $2::bytea and l.token = $3::int8"
+    " and l.expires_at > @NOW@";
+constexpr std::string_view kLeaseReadSql =
+    "select l.token, l.expires_at, @NOW@ from (select 1) o"
+    " left join @SCHEMA@.halo_leases l on l.name = $1::text";
+
+// Not a share lock: overlapping ones would keep a renewal waiting for as long as there are any. A
+// weaker one would not keep a takeover out.
+constexpr std::string_view kFenceLockSql =
+    "select l.name from @SCHEMA@.halo_leases l where l.name = any($1::text[])"
+    " order by l.name for no key update";
+constexpr std::string_view kFenceJudgeSql =
+    "select f.ordinal, l.name is not null, l.holder = f.holder and l.token = f.token,"
+    " l.expires_at > @NOW@"
+    " from unnest($1::text[], $2::bytea[], $3::int8[])"
+    "  with ordinality f(name, holder, token, ordinal)"
+    " left join @SCHEMA@.halo_leases l on l.name = f.name";
+
+// Rows that have expired do not exist, whatever is judged. On the way to a row that is there an
+// insert locks it before it is looked at; what only deletes locks it first (`kv_lock`).
+constexpr std::string_view kKvLiveSql = "(k.expires_at is null or k.expires_at > @NOW@)";
+constexpr std::string_view kKvTtlSql = "nullif($3::int8, 0) * '1 microsecond'::interval";
+constexpr std::string_view kKvLockSql =
+    "select 1 from @SCHEMA@.halo_kv k where k.key = $1::bytea for update";
+constexpr std::string_view kKvPutSql =
+    "insert into @SCHEMA@.halo_kv as k (key, value, expires_at)"
+    " values ($1::bytea, $2::bytea, @NOW@ + @TTL@)"
+    " on conflict (key) do update set value = excluded.value, number = 0,"
+    " expires_at = @NOW@ + @TTL@";
+constexpr std::string_view kKvAddSql = " where not @LIVE@ returning 1";
+constexpr std::string_view kKvGetSql =
+    "select pg_catalog.pg_is_in_recovery(), k.value, k.number from (select 1) o"
+    " left join @SCHEMA@.halo_kv k on k.key = $1::bytea and @LIVE@";
+constexpr std::string_view kKvTakeSql =
+    "delete from @SCHEMA@.halo_kv k where k.key = $1::bytea and @LIVE@"
+    " returning k.value, k.number";
+constexpr std::string_view kKvDeleteSql = "delete from @SCHEMA@.halo_kv k where k.key = $1::bytea";
+constexpr std::string_view kKvUnlockSql =
+    "delete from @SCHEMA@.halo_kv k where k.key = $1::bytea and k.value = $2::bytea"
+    " returning @LIVE@";
+constexpr std::string_view kKvRaiseSql =
+    "insert into @SCHEMA@.halo_kv as k (key, value, number, expires_at)"
+    " values ($1::bytea, '', $2::int8, @NOW@ + @TTL@)"
+    " on conflict (key) do update set value = '',"
+    " number = case when @LIVE@ then greatest(k.number, excluded.number)"
+    "  else excluded.number end,"
+    " expires_at = case when not @LIVE@ then @NOW@ + @TTL@"
+    "  when k.expires_at is null or excluded.expires_at is null then null"
+    "  else greatest(k.expires_at, @NOW@ + @TTL@) end"
+    " returning k.number";
+
+// The value holds the times of the events that count, 8 bytes each, oldest first, in an encoding
+// that sorts as the times do. A time that lies ahead (the clock was set back) becomes the present.
+constexpr std::string_view kKvEventsSql =
+    "(select coalesce(pg_catalog.string_agg(least(e.at, n.now), ''::bytea order by e.i), '')"
+    " from (select pg_catalog.int8send(m.micros) as now,"
+    "  pg_catalog.int8send(m.micros - $2::int8) as from_then_on"
+    "  from (select @MICROS@ as micros) m) n,"
+    " lateral (select i, pg_catalog.substr(k.value, i * 8 + 1, 8) as at"
+    "  from pg_catalog.generate_series(0, pg_catalog.octet_length(k.value) / 8 - 1) i) e"
+    " where e.at > n.from_then_on)";
+constexpr std::string_view kKvMicrosSql = "(extract(epoch from @NOW@) * 1000000)::int8";
+constexpr std::string_view kKvCountSql =
+    "insert into @SCHEMA@.halo_kv as k (key, value, expires_at)"
+    " values ($1::bytea, pg_catalog.int8send(@MICROS@),"
+    "  @NOW@ + $2::int8 * '1 microsecond'::interval)"
+    " on conflict (key) do update set value = @EVENTS@ || pg_catalog.int8send(@MICROS@),"
+    " number = 0, expires_at = @NOW@ + $2::int8 * '1 microsecond'::interval"
+    " where pg_catalog.octet_length(@EVENTS@) / 8 < $3::int4"
+    " returning pg_catalog.octet_length(k.value) / 8";
+
+// What was dead when the statement began is dead; an index can only look for a fixed time.
+constexpr std::string_view kKvSweepSql =
+    "with swept as (delete from @SCHEMA@.halo_kv k where k.key = any(array("
+    "  select d.key from @SCHEMA@.halo_kv d"
+    "  where d.expires_at <= pg_catalog.statement_timestamp()"
+    "  order by d.expires_at limit $1::int8 for update skip locked))"
+    " and k.expires_at <= pg_catalog.statement_timestamp() returning 1)"
+    " select count(*) from swept";
+
 std::string Quote(const std::string& name) {
   std::string quoted = "\"";
   for (const char c : name) {
@@ -133,7 +259,22 @@ std::string ForSchema(std::string_view sql, const std::string& quoted_schema) {
   const std::string journal = quoted_schema + ".halo_journal";
   std::string text = Replace(sql, "'@JOURNAL@'", "'" + Replace(journal, "'", "''") + "'");
   text = Replace(text, "@JOURNAL@", journal);
+  text = Replace(text, "@LIFE@", kLifeSql);
+  text = Replace(text, "@NOW@", "pg_catalog.clock_timestamp()");
   return Replace(text, "@SCHEMA@", quoted_schema);
+}
+
+std::string Lease(std::string_view sql) {
+  std::string text = Replace(sql, "@EPOCH@", kEpochSql);
+  text = Replace(text, "@LIVE@", kLeaseLiveSql);
+  return Replace(text, "@TTL@", "$3::int8 * '1 microsecond'::interval");
+}
+
+std::string Kv(std::string_view sql) {
+  std::string text = Replace(sql, "@EVENTS@", kKvEventsSql);
+  text = Replace(text, "@MICROS@", kKvMicrosSql);
+  text = Replace(text, "@LIVE@", kKvLiveSql);
+  return Replace(text, "@TTL@", kKvTtlSql);
 }
 
 std::string WithPins(std::string_view sql, std::string_view local) {
@@ -163,6 +304,41 @@ Statements::Statements(const std::string& schema_name)
   commit = {"", "commit"};
   rollback = {"", "rollback"};
   ping = {"halo_ping", ForSchema(kPingSql, quoted)};
+  SetLeases(quoted);
+  SetKeyValue(quoted);
+}
+
+void Statements::SetLeases(const std::string& quoted) {
+  const auto lease = [&](std::string_view sql) { return ForSchema(Lease(sql), quoted); };
+  note_epoch = {"", lease(kNoteEpochSql)};
+  epoch = {"", lease(kEpochSql)};
+  lease_acquire = {"", lease(kLeaseAcquireSql)};
+  lease_renew = {"", lease(kLeaseRenewSql)};
+  lease_release = {"", lease(kLeaseReleaseSql)};
+  lease_read = {"", lease(kLeaseReadSql)};
+  fence_lock = {"", lease(kFenceLockSql)};
+  fence_judge = {"", lease(kFenceJudgeSql)};
+  if (GUARD("postgres.fence-lock", false)) {
+    fence_lock.sql = Replace(fence_lock.sql, "no key update", "key share");
+  }
+  if (GUARD("postgres.lease-clock-set-back", false)) {
+    lease_acquire.sql =
+        ForSchema(Replace(Lease(kLeaseAcquireSql), "l.expires_at <=", "now() <="), quoted);
+  }
+}
+
+void Statements::SetKeyValue(const std::string& quoted) {
+  const auto kv = [&](std::string_view sql) { return ForSchema(Kv(sql), quoted); };
+  kv_lock = {"", kv(kKvLockSql)};
+  kv_put = {"", kv(kKvPutSql)};
+  kv_add = {"", kv(std::string(kKvPutSql) + std::string(kKvAddSql))};
+  kv_get = {"", kv(kKvGetSql)};
+  kv_take = {"", kv(kKvTakeSql)};
+  kv_delete = {"", kv(kKvDeleteSql)};
+  kv_unlock = {"", kv(kKvUnlockSql)};
+  kv_raise = {"", kv(kKvRaiseSql)};
+  kv_count = {"", kv(kKvCountSql)};
+  kv_sweep = {"", kv(kKvSweepSql)};
 }
 
 }  // namespace engine::postgres

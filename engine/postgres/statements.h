@@ -68,6 +68,34 @@ struct Statements {
   Statement commit;
   Statement rollback;
   Statement ping;  // Server start, journal's oid, in recovery.
+
+  // The present life of the server: noted in halo_epoch if it is not there yet; then, as a
+  // statement of its own (somebody else may just have noted it), its epoch.
+  Statement note_epoch;
+  Statement epoch;
+
+  Statement lease_acquire;  // $1 name, $2 holder, $3 microseconds to live; after note_epoch.
+  Statement lease_renew;    // $1 name, $2 holder, $3 token, $4 microseconds to live.
+  Statement lease_release;  // $1 name, $2 holder, $3 token.
+  Statement lease_read;     // $1 name: token, expiry, the time.
+  Statement fence_lock;     // $1 names.
+  Statement fence_judge;    // $1 names, $2 holders, $3 tokens.
+
+  // $1 is the key, $3 microseconds to live where there are any (0: for ever).
+  Statement kv_lock;
+  Statement kv_put;   // $2 value.
+  Statement kv_add;   // $2 value.
+  Statement kv_get;   // In recovery, value, number.
+  Statement kv_take;  // Value, number.
+  Statement kv_delete;
+  Statement kv_unlock;  // $2 owner.
+  Statement kv_raise;   // $2 number.
+  Statement kv_count;   // $2 microseconds of the window, $3 limit.
+  Statement kv_sweep;   // $1 limit.
+
+ private:
+  void SetLeases(const std::string& quoted);
+  void SetKeyValue(const std::string& quoted);
 };
 
 }  // namespace engine::postgres

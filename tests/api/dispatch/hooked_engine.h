@@ -30,6 +30,8 @@ class HookedEngine final : public engine::Engine {
   }
 
   engine::Journal& journal() override { return journal_; }
+  engine::KeyValue& key_value() override { return behind_->key_value(); }
+  engine::Leases& leases() override { return behind_->leases(); }
   absl::Status CheckReady(engine::Deadline /*deadline*/) override { return Run(ready_); }
   std::string backend() const override { return "hooked"; }
 

@@ -27,9 +27,10 @@ class FileStore final : public Store {
 
  private:
   void Open() {
-    auto opened = engine::file::Open(
-        Streams(),
-        {.dir = directory_->path() + "/data", .segment_bytes = segment_bytes_, .disk = disk_});
+    auto opened = engine::file::Open(Streams(), {.dir = directory_->path() + "/data",
+                                                 .segment_bytes = segment_bytes_,
+                                                 .state_bytes = segment_bytes_,
+                                                 .disk = disk_});
     ASSERT_OK(opened);
     engine_ = *std::move(opened);
   }
@@ -49,10 +50,12 @@ std::unique_ptr<Store> InSmallSegments() {
   return std::make_unique<FileStore>(std::uint64_t{4} << 10, &engine::file::Hasty());
 }
 
-INSTANTIATE_TEST_SUITE_P(File, JournalConformance,
-                         testing::Values(StoreFactory{"File", OnTheDisk},
-                                         StoreFactory{"SmallSegments", InSmallSegments}),
-                         StoreName);
+const auto kWays = testing::Values(StoreFactory{"File", OnTheDisk},
+                                   StoreFactory{"SmallSegments", InSmallSegments});
+
+INSTANTIATE_TEST_SUITE_P(File, JournalConformance, kWays, StoreName);
+INSTANTIATE_TEST_SUITE_P(File, LeaseConformance, kWays, StoreName);
+INSTANTIATE_TEST_SUITE_P(File, KeyValueConformance, kWays, StoreName);
 
 }  // namespace
 }  // namespace conformance

@@ -12,6 +12,7 @@
 #include "engine/base/checksum.h"
 #include "engine/file/directory.h"
 #include "engine/file/frame_reader.h"
+#include "engine/file/state_file.h"
 #include "tests/engine/file/data_directory.h"
 #include "tests/support/status_matchers.h"
 
@@ -73,6 +74,41 @@ TEST(FormatTest, TheExamplesOfTheDocumentsAreTheBytesOnDisk) {
   EXPECT_THAT(document, testing::HasSubstr("```\n" + Dump(RowBytes(row)) + "```\n"));
   EXPECT_THAT(document, testing::HasSubstr("`" + ToHex(row.checksum) + "`"));
   EXPECT_THAT(document, testing::HasSubstr("`" + ToHex(Raw(row.digest)) + "`"));
+}
+
+// Two rows and the removal of one, as docs/formats/state.md shows them.
+std::vector<StateChange> ExampleChanges() {
+  const memory::RowKey lease{memory::Table::kLeases, "controller"};
+  const memory::RowKey row{memory::Table::kKeyValue, "enroll/7"};
+  const Timestamp then = *ParseTimestamp("2026-11-30T15:08:32.000125Z");
+  return {{lease, memory::Row{.value = "h1", .number = 0x1000000007b, .expires_at = then}},
+          {row, memory::Row{.value = "v", .number = 0, .expires_at = std::nullopt}},
+          {row, std::nullopt}};
+}
+
+TEST(FormatTest, TheExampleOfTheStateIsTheBytesOnDisk) {
+  const std::string document = Document("state.md");
+  const std::string header = EncodeSegmentHeader(ExampleHeader(), FrameType::kState);
+  EXPECT_THAT(document, testing::HasSubstr("```\n" + Dump(header) + "```\n"));
+  const EncodedFrame frame =
+      EncodeStateFrame(ExampleHeader(), Tx{1}, FrameDigest::kNone, ExampleChanges());
+  EXPECT_THAT(document, testing::HasSubstr("```\n" + Dump(frame.bytes) + "```\n"));
+}
+
+TEST(FormatTest, ChangesOfTheStateComeBackOrAreRefusedWhole) {
+  const EncodedFrame frame =
+      EncodeStateFrame(ExampleHeader(), Tx{1}, FrameDigest::kNone, ExampleChanges());
+  ASSERT_OK_AND_ASSIGN(const Frame decoded,
+                       DecodeFrame(ExampleHeader().marker, frame.bytes, FrameType::kState));
+  EXPECT_EQ(decoded.rows, 3U);
+  EXPECT_EQ(DecodeStateChanges(decoded.body, 3), ExampleChanges());
+  EXPECT_EQ(DecodeStateChanges(decoded.body, 2), std::nullopt);
+  EXPECT_EQ(DecodeStateChanges(decoded.body, 4), std::nullopt);
+  for (std::size_t size = 0; size < decoded.body.size(); ++size) {
+    EXPECT_EQ(DecodeStateChanges(decoded.body.substr(0, size), 3), std::nullopt) << size;
+  }
+  // A frame of one log is none of the other.
+  EXPECT_FALSE(DecodeFrame(ExampleHeader().marker, frame.bytes).ok());
 }
 
 TEST(FormatTest, ARowComesBackToTheByte) {

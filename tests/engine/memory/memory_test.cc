@@ -15,10 +15,13 @@ class MemoryStore final : public Store {
   std::unique_ptr<engine::Engine> engine_ = engine::memory::Open(Streams());
 };
 
-INSTANTIATE_TEST_SUITE_P(Memory, JournalConformance,
-                         testing::Values(StoreFactory{
-                             "Memory", [] { return std::make_unique<MemoryStore>(); }}),
-                         StoreName);
+StoreFactory InMemory() {
+  return {"Memory", [] { return std::make_unique<MemoryStore>(); }};
+}
+
+INSTANTIATE_TEST_SUITE_P(Memory, JournalConformance, testing::Values(InMemory()), StoreName);
+INSTANTIATE_TEST_SUITE_P(Memory, LeaseConformance, testing::Values(InMemory()), StoreName);
+INSTANTIATE_TEST_SUITE_P(Memory, KeyValueConformance, testing::Values(InMemory()), StoreName);
 
 }  // namespace
 }  // namespace conformance

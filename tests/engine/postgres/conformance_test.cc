@@ -49,7 +49,10 @@ struct Database {
 class PostgresStore final : public Store {
  public:
   explicit PostgresStore(const Database& database) : url_(database.url) {
-    Must(support::Sql(database.admin_url, "truncate halo_journal, halo_streams").status());
+    Must(support::Sql(database.admin_url,
+                      "truncate halo_journal, halo_streams, halo_kv, halo_leases, "
+                      "halo_epoch")
+             .status());
     Reopen();
   }
 
@@ -142,11 +145,13 @@ StoreFactory Way(const std::string& name, Database (*make)()) {
           }};
 }
 
-INSTANTIATE_TEST_SUITE_P(Postgres, JournalConformance,
-                         testing::Values(Way("Direct", Direct), Way("RowsOnly", RowsOnly),
-                                         Way("Pooled", Pooled), Way("Hostile", Hostile),
-                                         Way("HostilePooled", HostilePooled)),
-                         StoreName);
+const auto kWays =
+    testing::Values(Way("Direct", Direct), Way("RowsOnly", RowsOnly), Way("Pooled", Pooled),
+                    Way("Hostile", Hostile), Way("HostilePooled", HostilePooled));
+
+INSTANTIATE_TEST_SUITE_P(Postgres, JournalConformance, kWays, StoreName);
+INSTANTIATE_TEST_SUITE_P(Postgres, LeaseConformance, kWays, StoreName);
+INSTANTIATE_TEST_SUITE_P(Postgres, KeyValueConformance, kWays, StoreName);
 
 }  // namespace
 }  // namespace conformance

@@ -1,0 +1,347 @@
+#include "engine/file/state_log.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include <absl/strings/str_format.h>
+
+#include "engine/base/guard.h"
+#include "engine/base/logging.h"
+#include "engine/base/status_macros.h"
+#include "engine/file/recovery.h"
+
+namespace engine::file {
+namespace {
+
+using memory::Row;
+using memory::RowKey;
+using memory::Verdict;
+
+// A frame takes no more changes when it has as many bytes; each is at most a little over 1 MiB.
+constexpr std::size_t kFrameBytes = std::size_t{8} << 20;
+
+std::string Text(const absl::Status& status) {
+  return {status.message().data(), status.message().size()};
+}
+
+absl::Status CutOff(const Directory& directory, int fd, const StateContents& contents) {
+  const std::string name = StateName(contents.generation);
+  if (directory.disk().Truncate(fd, contents.size) != 0) {
+    return DiskError("cutting the torn frame off " + name);
+  }
+  Log(Severity::kWarning, "cut a torn frame off the state; it was never acknowledged",
+      {{"file", name},
+       {"offset", contents.size},
+       {"bytes", contents.torn_bytes},
+       {"why", contents.torn_why}});
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+class StateLog::Staged {
+ public:
+  explicit Staged(const memory::RowTable& rows, Timestamp now) : rows_(rows), now_(now) {}
+
+  Timestamp now() const { return now_; }
+  std::size_t bytes() const { return bytes_; }
+
+  const Row* Find(const RowKey& key) const {
+    const auto found = changed_.find(key);
+    if (found == changed_.end()) {
+      return rows_.Find(key);
+    }
+    return found->second.has_value() ? &*found->second : nullptr;
+  }
+
+  void Set(const RowKey& key, std::optional<Row> row) {
+    bytes_ += EncodedSize(key, row.has_value() ? &*row : nullptr);
+    changed_[key] = std::move(row);
+  }
+
+  int RemoveExpired(int limit) {
+    int removed = 0;
+    for (const RowKey& key : rows_.Expired(now_, static_cast<std::size_t>(limit))) {
+      const Row* row = Find(key);
+      if (row != nullptr && !row->IsLive(now_)) {
+        Set(key, std::nullopt);
+        ++removed;
+      }
+    }
+    return removed;
+  }
+
+  std::vector<StateChange> TakeChanges() {
+    std::vector<StateChange> changes;
+    changes.reserve(changed_.size());
+    for (auto& [key, row] : changed_) {
+      changes.push_back({key, std::move(row)});
+    }
+    return changes;
+  }
+
+ private:
+  const memory::RowTable& rows_;
+  const Timestamp now_;
+  std::map<RowKey, std::optional<Row>> changed_;
+  std::size_t bytes_ = 0;
+};
+
+StateLog::StateLog(const Directory& directory, Options options, StateContents contents)
+    : directory_(directory),
+      options_(options),
+      rows_(std::move(contents.rows)),
+      generation_(contents.generation),
+      header_(contents.header),
+      size_(contents.size),
+      last_(contents.last),
+      digest_(contents.digest) {
+  for (const auto& [key, row] : rows_.all()) {
+    live_bytes_ += EncodedSize(key, &row);
+  }
+}
+
+absl::StatusOr<std::unique_ptr<StateLog>> StateLog::Open(const Directory& directory,
+                                                         Options options) {
+  ASSIGN_OR_RETURN(StateContents contents, ReadState(directory));
+  std::unique_ptr<StateLog> log(new StateLog(directory, options, contents));
+  if (contents.generation == 0) {
+    RETURN_IF_ERROR(log->Create());
+  } else {
+    RETURN_IF_ERROR(log->Settle(contents));
+  }
+  return log;
+}
+
+SegmentHeader StateLog::NewHeader(std::uint64_t generation) const {
+  return {.marker = options_.random->NextU64(),
+          .first_tx = Tx{generation},
+          .previous = FrameDigest::kNone};
+}
+
+absl::Status StateLog::Create() {
+  const SegmentHeader header = NewHeader(1);
+  ASSIGN_OR_RETURN(
+      file_, directory_.Replace(StateName(1), EncodeSegmentHeader(header, FrameType::kState)));
+  header_ = header;
+  generation_ = 1;
+  size_ = kSegmentHeaderBytes;
+  return absl::OkStatus();
+}
+
+// The process before us may have died of a failed sync: then the disk need not hold what can be
+// read.
+absl::Status StateLog::Settle(const StateContents& contents) {
+  ASSIGN_OR_RETURN(file_, directory_.OpenFile(StateName(contents.generation), true));
+  if (contents.torn_bytes > 0) {
+    RETURN_IF_ERROR(CutOff(directory_, file_.get(), contents));
+  }
+  RETURN_IF_ERROR(WriteAgain(directory_, file_.get(), 0, contents.size));
+  if (directory_.disk().Sync(file_.get()) != 0) {
+    return SyncError("syncing " + StateName(contents.generation));
+  }
+  if (directory_.disk().Sync(directory_.fd()) != 0) {
+    return SyncError("syncing directory " + directory_.path());
+  }
+  return RemoveOlder();
+}
+
+absl::Status StateLog::RemoveOlder() const {
+  ASSIGN_OR_RETURN(const std::vector<std::uint64_t> generations, directory_.States());
+  for (const std::uint64_t generation : generations) {
+    if (generation < generation_ &&
+        directory_.disk().Remove(directory_.fd(), StateName(generation)) != 0) {
+      return DiskError("removing " + StateName(generation));
+    }
+  }
+  return absl::OkStatus();
+}
+
+void StateLog::Stop(const absl::Status& why) {
+  MutexLock lock(mutex_);
+  if (fatal_.ok()) {
+    fatal_ = absl::UnavailableError("the state takes no writes until a restart: " + Text(why));
+  }
+}
+
+absl::Status StateLog::Change(const RowKey& key, const Decide& decide, Deadline deadline) {
+  const Step step = [&](Staged& staged) {
+    Verdict verdict = decide(staged.Find(key), staged.now());
+    if (verdict.changes) {
+      staged.Set(key, std::move(verdict.row));
+    }
+  };
+  return Execute(step, deadline);
+}
+
+std::optional<Row> StateLog::Read(const RowKey& key) const {
+  MutexLock lock(mutex_);
+  const Row* row = rows_.Find(key);
+  return row == nullptr ? std::nullopt : std::optional(*row);
+}
+
+absl::StatusOr<int> StateLog::Sweep(int limit, Deadline deadline) {
+  constexpr int kSweptPerFrame = 4096;
+  int all = 0;
+  while (all < limit) {
+    const int wanted = std::min(limit - all, kSweptPerFrame);
+    int removed = 0;
+    RETURN_IF_ERROR(
+        Execute([&](Staged& staged) { removed = staged.RemoveExpired(wanted); }, deadline));
+    all += removed;
+    if (removed < wanted) {
+      break;
+    }
+  }
+  return all;
+}
+
+absl::Status StateLog::Execute(const Step& step, Deadline deadline) {
+  Pending mine{.step = step};
+  MutexLock lock(mutex_);
+  waiting_.push_back(&mine);
+  while (!mine.done) {
+    if (!leading_) {
+      Lead();
+    } else if (mine.taken) {
+      done_.Wait(mutex_);  // Its outcome would be unknown if we left now.
+    } else if (!done_.WaitUntil(mutex_, deadline) && deadline.HasPassed() && !mine.taken) {
+      std::erase(waiting_, &mine);
+      return absl::DeadlineExceededError("waiting to write the state");
+    }
+  }
+  return mine.status;
+}
+
+// Judges what waits, in its order, writes what came of it as one frame, and shows it.
+void StateLog::Lead() {
+  leading_ = true;
+  Staged staged(rows_, options_.clock->Now());
+  std::vector<Pending*> batch;
+  absl::Status status = fatal_;
+  for (Pending* pending : waiting_) {
+    if (staged.bytes() >= kFrameBytes) {
+      break;
+    }
+    if (status.ok()) {
+      pending->step(staged);
+    }
+    pending->taken = true;
+    batch.push_back(pending);
+  }
+  waiting_.erase(waiting_.begin(), waiting_.begin() + static_cast<std::ptrdiff_t>(batch.size()));
+  std::vector<StateChange> changes = staged.TakeChanges();
+  if (status.ok() && !changes.empty()) {
+    mutex_.Unlock();
+    status = Write(changes);
+    mutex_.Lock();
+    if (status.ok()) {
+      Apply(std::move(changes));
+    }
+  }
+  for (Pending* pending : batch) {
+    pending->status = status;
+    pending->done = true;
+  }
+  done_.SignalAll();
+  const bool leave = !status.ok() || !RewriteIsDue();
+  if (!GUARD("file.state-rewrite", leave)) {
+    mutex_.Unlock();
+    Report(Rewrite());
+    mutex_.Lock();
+  }
+  leading_ = false;
+  done_.SignalAll();
+}
+
+std::uint64_t StateLog::SizeOf(const RowKey& key) const {
+  const Row* row = rows_.Find(key);
+  return row == nullptr ? 0 : EncodedSize(key, row);
+}
+
+void StateLog::Apply(std::vector<StateChange> changes) {
+  for (StateChange& change : changes) {
+    live_bytes_ -= SizeOf(change.key);
+    if (change.row.has_value()) {
+      live_bytes_ += EncodedSize(change.key, &*change.row);
+      rows_.Put(change.key, *std::move(change.row));
+    } else {
+      rows_.Remove(change.key);
+    }
+  }
+}
+
+absl::Status StateLog::Write(const std::vector<StateChange>& changes) {
+  const std::string name = StateName(generation_);
+  const EncodedFrame frame = EncodeStateFrame(header_, Next(last_), digest_, changes);
+  if (absl::Status written = WriteAll(directory_.disk(), file_.get(), frame.bytes, size_);
+      !written.ok()) {
+    // What was written of it must not lie behind the next frame.
+    if (directory_.disk().Truncate(file_.get(), size_) != 0) {
+      Report(SyncError("removing a part of a frame from " + name));
+    }
+    return absl::UnavailableError(absl::StrFormat("%s at byte %d: %s", name, size_, Text(written)));
+  }
+  if (!GUARD("file.state-sync-before-ack", directory_.disk().SyncData(file_.get()) == 0)) {
+    const absl::Status failed = SyncError("syncing " + name);
+    Report(failed);
+    return absl::UnavailableError(Text(failed));
+  }
+  size_ += frame.bytes.size();
+  last_ = Next(last_);
+  digest_ = frame.digest;
+  return absl::OkStatus();
+}
+
+// Twice what is alive: so a byte is written again once for each byte that came since.
+bool StateLog::RewriteIsDue() const {
+  return size_ > options_.rewrite_bytes && size_ > 2 * live_bytes_ && size_ > next_rewrite_;
+}
+
+EncodedState StateLog::Rewritten(const SegmentHeader& header) {
+  const Timestamp now = options_.clock->Now();
+  for (const RowKey& key : rows_.Expired(now, rows_.all().size())) {
+    live_bytes_ -= SizeOf(key);
+    rows_.Remove(key);
+  }
+  return EncodeState(header, rows_);
+}
+
+absl::Status StateLog::Rewrite() {
+  const SegmentHeader header = NewHeader(generation_ + 1);
+  EncodedState state;
+  {
+    MutexLock lock(mutex_);
+    state = Rewritten(header);
+  }
+  absl::StatusOr<Fd> file = directory_.Replace(StateName(generation_ + 1), state.bytes);
+  if (!file.ok()) {
+    next_rewrite_ = 2 * size_;
+    return file.status();
+  }
+  file_ = *std::move(file);
+  header_ = header;
+  ++generation_;
+  size_ = state.bytes.size();
+  next_rewrite_ = 0;
+  last_ = state.last;
+  digest_ = state.digest;
+  return RemoveOlder();
+}
+
+// kInternal means that nothing may be written any more. What else goes wrong here leaves the file
+// longer than it need be.
+void StateLog::Report(const absl::Status& status) {
+  if (absl::IsInternal(status)) {
+    Stop(status);
+    if (on_fatal_) {
+      on_fatal_(status);
+    }
+  } else if (!status.ok()) {
+    Log(Severity::kWarning, "the state could not be rewritten",
+        {{"directory", directory_.path()}, {"why", Text(status)}});
+  }
+}
+
+}  // namespace engine::file
