@@ -59,6 +59,14 @@ absl::Status ReadListeners(const Settings& settings, ServerOptions& server) {
   return ReadAddress(settings, "health-listen", server.health_listen);
 }
 
+absl::Status ReadLeaseTtl(const Settings& settings, engine::Duration& ttl) {
+  RETURN_IF_ERROR(ReadDuration(settings, "lease-ttl", ttl));
+  if (ttl < std::chrono::seconds(1) || ttl > std::chrono::hours(1)) {
+    return BadValue(*settings.Find("lease-ttl"), "must be 1s to 1h");
+  }
+  return absl::OkStatus();
+}
+
 absl::Status ReadLimits(const Settings& settings, ServeConfig& config) {
   ServerOptions& server = config.server;
   std::int64_t workers = server.workers;
@@ -70,6 +78,7 @@ absl::Status ReadLimits(const Settings& settings, ServeConfig& config) {
   server.workers = static_cast<int>(workers);
   server.transport.max_queue = static_cast<std::size_t>(max_queue);
   server.transport.max_body = static_cast<std::size_t>(max_body);
+  RETURN_IF_ERROR(ReadLeaseTtl(settings, server.lease_ttl));
   TransportOptions& transport = server.transport;
   RETURN_IF_ERROR(ReadDuration(settings, "server.timeouts.read", transport.read_timeout));
   RETURN_IF_ERROR(ReadDuration(settings, "server.timeouts.write", transport.write_timeout));

@@ -1,6 +1,7 @@
 #include "api/server/metrics.h"
 
 #include <map>
+#include <optional>
 #include <tuple>
 
 #include <prometheus/counter.h>
@@ -58,6 +59,24 @@ void AppendSamples(const Samples& samples, std::vector<prometheus::MetricFamily>
   }
 }
 
+// Samples of one name stand together, whatever the number of leases.
+void AppendLeaders(const std::vector<const engine::Elector*>& electors, Samples& samples) {
+  for (const engine::Elector* elector : electors) {
+    samples.push_back({"halo_leader",
+                       "1 while this process holds the lease.",
+                       MetricType::kGauge,
+                       elector->state().leading ? 1.0 : 0.0,
+                       {{"lease", elector->lease()}}});
+  }
+  for (const engine::Elector* elector : electors) {
+    samples.push_back({"halo_leader_changes_total",
+                       "Terms of the lease that were seen to begin, whoever's they were.",
+                       MetricType::kCounter,
+                       static_cast<double>(elector->state().changes),
+                       {{"lease", elector->lease()}}});
+  }
+}
+
 }  // namespace
 
 struct Metrics::Impl {
@@ -74,6 +93,7 @@ struct Metrics::Impl {
           .Register(registry);
   std::map<SeriesKey, Series> series;  // Of the observing thread.
   std::vector<std::function<void(Samples&)>> sources;
+  std::vector<const engine::Elector*> electors;
 
   Series& SeriesOf(const SeriesKey& key) {
     const auto known = series.find(key);
@@ -103,6 +123,25 @@ Metrics::~Metrics() = default;
 
 void Metrics::AddSource(std::function<void(Samples&)> source) {
   impl_->sources.push_back(std::move(source));
+}
+
+void Metrics::AddElector(const engine::Elector& elector) {
+  if (impl_->electors.empty()) {
+    AddSource([this](Samples& samples) { AppendLeaders(impl_->electors, samples); });
+  }
+  impl_->electors.push_back(&elector);
+}
+
+void Metrics::AddClockSkew(const engine::ClockSkew& skew) {
+  AddSource([&skew](Samples& samples) {
+    if (const std::optional<double> seconds = skew.seconds()) {
+      samples.push_back({"halo_clock_skew_seconds",
+                         "How far the store's clock is ahead of this machine's.",
+                         MetricType::kGauge,
+                         *seconds,
+                         {}});
+    }
+  });
 }
 
 void Metrics::Observe(const Request& request, int status, double seconds) {

@@ -14,6 +14,8 @@
 #include <vector>
 
 #include "api/http/request.h"
+#include "engine/clock_skew.h"
+#include "engine/elector.h"
 
 namespace api {
 
@@ -40,6 +42,11 @@ class Metrics {
   // `source` adds to the samples of every answer; it must not block. REQUIRES: before the first
   // Text.
   void AddSource(std::function<void(Samples&)> source);
+
+  // Shows halo_leader and halo_leader_changes_total of a lease, and halo_clock_skew_seconds once it
+  // is known. Both outlive this. REQUIRES: before the first Text.
+  void AddElector(const engine::Elector& elector);
+  void AddClockSkew(const engine::ClockSkew& skew);
 
   // Counts an answer: hyperfleet_api_requests_total and hyperfleet_api_request_duration_seconds,
   // for routes of the resource API that matched. From one thread at a time. Never blocks for long.

@@ -125,6 +125,7 @@ absl::Status Server::Open(engine::Engine& engine) {
   workers_ = std::make_unique<Workers>(options_.workers, options_.transport.max_queue);
   dispatcher_ = std::make_unique<Dispatcher>(router_, *store_, *workers_, options_.admin_tokens);
   readiness_ = std::make_unique<Readiness>(*store_, options_.readiness);
+  sweeper_ = std::make_unique<Sweeper>(engine.key_value());
   AddMetricSources();
   AddRoutes();
   readiness_->WaitForFirstProbe();

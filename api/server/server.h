@@ -23,6 +23,7 @@
 #include "api/dispatch/dispatcher.h"
 #include "api/dispatch/readiness.h"
 #include "api/dispatch/store.h"
+#include "api/dispatch/sweeper.h"
 #include "api/dispatch/workers.h"
 #include "api/http/router.h"
 #include "api/http/transport.h"
@@ -41,6 +42,8 @@ struct ServerOptions {
   TransportOptions transport = {};
   ReadinessOptions readiness = {};
   int workers = 4;
+  // Of the leases that this server campaigns for.
+  engine::Duration lease_ttl = std::chrono::seconds(15);
   AdminTokens admin_tokens = {};
   projections::Registry registry = projections::Registry::Stock();
   // What the backend adds to /metrics. Must not block.
@@ -102,6 +105,7 @@ class Server {
   std::unique_ptr<Workers> workers_;
   std::unique_ptr<Dispatcher> dispatcher_;
   std::unique_ptr<Readiness> readiness_;
+  std::unique_ptr<Sweeper> sweeper_;
 };
 
 }  // namespace api

@@ -183,6 +183,18 @@ TEST_F(SettingsTest, ANameIsNoLoopbackAddress) {
               StatusIs(absl::StatusCode::kFailedPrecondition, HasSubstr("without authentication")));
 }
 
+TEST_F(SettingsTest, TheTimeToLiveOfLeasesHasBounds) {
+  ASSERT_OK_AND_ASSIGN(const ServeConfig stock, Serve({}));
+  EXPECT_EQ(stock.server.lease_ttl, std::chrono::seconds(15));
+  ASSERT_OK_AND_ASSIGN(const ServeConfig set, Serve({{"lease-ttl", "6s"}}));
+  EXPECT_EQ(set.server.lease_ttl, std::chrono::seconds(6));
+  for (const char* wrong : {"0s", "500ms", "2h", "soon"}) {
+    EXPECT_THAT(Serve({{"lease-ttl", wrong}}),
+                StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("lease-ttl")))
+        << wrong;
+  }
+}
+
 TEST_F(SettingsTest, LogsAreConfigured) {
   ASSERT_OK_AND_ASSIGN(const Settings settings, Settings::Load({{"log-level", "error"}}, {}));
   ASSERT_OK_AND_ASSIGN(const LogConfig log, ReadLogConfig(settings));

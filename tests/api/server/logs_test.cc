@@ -7,7 +7,10 @@
 #include "api/server/async_log.h"
 #include "api/server/metrics.h"
 #include "engine/base/logging.h"
+#include "engine/memory/memory.h"
 #include "tests/api/dispatch/hooked_engine.h"
+#include "tests/support/poll.h"
+#include "tests/support/row_builder.h"
 
 namespace api {
 namespace {
@@ -91,6 +94,29 @@ TEST(MetricsTest, SamplesOfOneNameStandTogether) {
                                         "halo_x_total{a=\"1\"} 1\n"
                                         "halo_x_total{a=\"2\"} 2\n"));
   EXPECT_THAT(metrics.Text(), HasSubstr("# TYPE halo_y gauge\nhalo_y 3\n"));
+}
+
+TEST(MetricsTest, LeasesAndTheClockAreShown) {
+  const auto store = engine::memory::Open({});
+  const auto wait = [](engine::Term& term) { term.WaitUntilEnded(support::Soon()); };
+  engine::Elector first(store->leases(), {.lease = "compactor"}, wait);
+  engine::Elector second(store->leases(), {.lease = "controller"}, wait);
+  engine::ClockSkew skew;
+  Metrics metrics;
+  metrics.AddElector(first);
+  metrics.AddElector(second);
+  metrics.AddClockSkew(skew);
+  EXPECT_THAT(metrics.Text(), Not(HasSubstr("halo_clock_skew_seconds")));
+  EXPECT_TRUE(support::WaitFor([&] { return first.state().leading && second.state().leading; },
+                               support::Soon()));
+  skew.Observe({0}, {0}, {2'500'000});
+  EXPECT_THAT(metrics.Text(), HasSubstr("halo_leader{lease=\"compactor\"} 1\n"
+                                        "halo_leader{lease=\"controller\"} 1\n"));
+  EXPECT_THAT(metrics.Text(), HasSubstr("halo_leader_changes_total{lease=\"compactor\"} 1\n"
+                                        "halo_leader_changes_total{lease=\"controller\"} 1\n"));
+  EXPECT_THAT(metrics.Text(), HasSubstr("halo_clock_skew_seconds 2.5\n"));
+  first.Stop();
+  EXPECT_THAT(metrics.Text(), HasSubstr("halo_leader{lease=\"compactor\"} 0\n"));
 }
 
 TEST(MetricsTest, RequestsWithoutARouteAreNotCounted) {
