@@ -161,7 +161,7 @@ void Elector::Observe(const LeaseAnswer& answer, Timestamp sent) {
     options_.skew->Observe(sent, options_.clock->Now(), answer.now);
   }
   MutexLock lock(mutex_);
-  if (answer.token != last_token_) {
+  if (answer.token != 0 && answer.token != last_token_) {
     last_token_ = answer.token;
     ++changes_;
   }
@@ -219,19 +219,18 @@ std::shared_ptr<Term> Elector::TryOnce(const std::string& holder, Duration& paus
 }
 
 void Elector::Serve(const std::shared_ptr<Term>& term) {
-  bool stopping = false;
+  bool wanted = false;
   {
     MutexLock lock(mutex_);
     term_ = term;
-    stopping = stopping_;
-  }
-  if (stopping) {
-    term->End();  // Stop came before the term was there to be ended.
+    wanted = !stopping_;
   }
   Log(Severity::kInfo, "leading", {{"lease", options_.lease}, {"token", term->fence().token}});
   Thread timer("lease-timer", [&] { term->RunTimer(); });
   Thread keeper("lease-keeper", [&] { Keep(*term); });
-  lead_(*term);
+  if (wanted) {  // Else Stop came while the lease was being asked for.
+    lead_(*term);
+  }
   term->End();
   keeper.Join();
   timer.Join();

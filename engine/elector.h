@@ -122,6 +122,8 @@ class Elector {
     std::uint64_t changes = 0;
   };
   State state() const;
+  // Whether Stop was called.
+  bool stopping() const;
   const std::string& lease() const { return options_.lease; }
 
  private:
@@ -134,7 +136,6 @@ class Elector {
   void Run();
   bool PauseFor(Duration pause);
   void Observe(const LeaseAnswer& answer, Timestamp sent);
-  bool stopping() const;
 
   Leases& leases_;
   const Options options_;

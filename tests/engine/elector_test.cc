@@ -328,6 +328,24 @@ TEST_F(ElectorTest, TheCancelSignalAbortsARunningChild) {
   EXPECT_TRUE(Eventually([&] { return aborted.load(); }));
 }
 
+TEST_F(ElectorTest, ATermThatIsWonAfterTheStopIsGivenUpUnused) {
+  std::atomic<bool> asking = false;
+  std::atomic<bool> go_on = false;
+  leases_.after_acquire = [&] {
+    asking = true;
+    EXPECT_TRUE(Eventually([&] { return go_on.load(); }));
+  };
+  std::atomic<bool> led = false;
+  auto elector = std::make_unique<Elector>(leases_, options(), [&](Term&) { led = true; });
+  ASSERT_TRUE(Eventually([&] { return asking.load(); }));
+  Thread stop("stop", [&] { elector->Stop(); });
+  EXPECT_TRUE(Eventually([&] { return elector->stopping(); }));
+  go_on = true;
+  stop.Join();
+  EXPECT_FALSE(led);
+  EXPECT_TRUE(Free());
+}
+
 TEST_F(ElectorTest, APeerLeadsAfterwardsAndSeesEveryChange) {
   std::atomic<bool> second_leads = false;
   auto first = std::make_unique<Elector>(leases_, options(),

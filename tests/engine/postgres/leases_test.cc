@@ -91,9 +91,14 @@ TEST_F(PostgresLeasesTest, ATakeoverWaitsForTheWriteUnderTheFence) {
   EXPECT_TRUE(administrator.WaitUntilBlocked()) << "a fence must keep updates of the row out";
   std::atomic<bool> written = false;
   Thread takeover("takeover", [&] {
-    const auto answer = leases().Acquire("controller", "b", minutes(10), Soon());
-    EXPECT_OK(answer);
-    EXPECT_TRUE(answer.ok() && answer->held);
+    // Until the administrator has had his turn the term is still alive.
+    EXPECT_TRUE(support::WaitFor(
+        [&] {
+          const auto answer = leases().Acquire("controller", "b", minutes(10), Soon());
+          EXPECT_OK(answer);
+          return answer.ok() && answer->held;
+        },
+        Soon()));
     EXPECT_TRUE(written);
   });
   written = true;
