@@ -13,7 +13,7 @@ constexpr std::size_t kMaxNameBytes = 128;
 constexpr std::size_t kMaxHolderBytes = 64;
 constexpr Duration kMinTimeToLive = std::chrono::milliseconds(1);
 constexpr Duration kMaxTimeToLive = std::chrono::hours(24);
-constexpr std::int64_t kTickMicros = 10'000;
+constexpr std::int64_t kTickMicros = 1'000'000;
 
 bool IsNameCharacter(char c) {
   return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '.' || c == '/' || c == '-';

@@ -65,12 +65,11 @@ class Leases {
 absl::Status CheckLease(const std::string& name, const std::string& holder);
 absl::Status CheckTimeToLive(Duration ttl);
 
-// Tokens: the epoch of the store (one a life of its server) in the bits from 40 on, below it the
-// time of the acquisition in hundredths of a second since kTokenTimeOrigin, or one more than the
-// token before where that is greater. So they rise along one history whatever the clock does, and
-// across histories (rows that were lost in a failover, a restored backup) as far as the clocks of
-// the servers agree.
-inline constexpr int kTokenEpochBits = 40;
+// Tokens: the epoch of the store (one a life of its server) in the high 32 bits, below it the time
+// of the acquisition in seconds since kTokenTimeOrigin, or one more than the token before where
+// that is greater. So they rise along one history whatever the clock does, and across histories
+// (rows that were lost in a failover, a restored backup) as far as the clocks of the servers agree.
+inline constexpr int kTokenEpochBits = 32;
 inline constexpr std::int64_t kTokenTimeOrigin = 1'704'067'200'000'000;  // 2024-01-01, micros.
 std::uint64_t NextToken(std::uint64_t last, std::uint64_t epoch, Timestamp now);
 

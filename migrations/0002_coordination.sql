@@ -49,7 +49,7 @@ comment on table halo_leases is
 comment on column halo_leases.name is 'The lease.';
 comment on column halo_leases.holder is 'The holder of the newest term: random, one a campaign.';
 comment on column halo_leases.token is
-  'The fencing token of that term: the epoch in the high 24 bits, the time below; only rises.';
+  'The fencing token of that term: the epoch in the high 32 bits, the time below; only rises.';
 comment on column halo_leases.expires_at is
   'The term is over from then on, on the database clock; a release sets it to that moment.';
 

@@ -74,7 +74,11 @@ absl::StatusOr<LeaseAnswer> PostgresLeases::Renew(const Fence& term, Duration tt
   Params renew = TermParams(term);
   renew.Int64(Micros(ttl));
   std::vector<Step> steps;
-  steps.push_back({statements_.fence_lock, FenceLockParams({term})});
+  if (GUARD("postgres.renew-lock", false)) {
+    steps.push_back({statements_.lease_read, NameParams(term.lease)});
+  } else {
+    steps.push_back({statements_.fence_lock, FenceLockParams({term})});
+  }
   steps.push_back({statements_.lease_renew, std::move(renew)});
   steps.push_back({statements_.lease_read, NameParams(term.lease)});
   ASSIGN_OR_RETURN(const std::vector<Result> results, Write(std::move(steps), ttl, deadline));

@@ -119,12 +119,11 @@ constexpr std::string_view kLifeSql =
 
 // A new life gets a greater epoch than all before it. Those that were lost with a failover or a
 // restore cannot be seen; they are passed all the same, because an epoch is not less than the
-// time in units of 256 seconds since 2024.
+// time in seconds since 2024.
 constexpr std::string_view kNoteEpochSql =
     "insert into @SCHEMA@.halo_epoch (epoch, system_identifier, timeline, server_start)"
     " select greatest((select coalesce(max(h.epoch), 0) from @SCHEMA@.halo_epoch h) + 1,"
-    "  pg_catalog.floor((extract(epoch from pg_catalog.clock_timestamp()) - 1704067200) / 256)"
-    "::int8), l.system_identifier, l.timeline, l.server_start from @LIFE@ l"
+    "  @SECONDS@), l.system_identifier, l.timeline, l.server_start from @LIFE@ l"
     " where not exists (select 1 from @SCHEMA@.halo_epoch h"
     "  where (h.system_identifier, h.timeline, h.server_start)"
     "  = (l.system_identifier, l.timeline, l.server_start))"
@@ -138,9 +137,8 @@ constexpr std::string_view kEpochSql =
 // row is judged.
 constexpr std::string_view kLeaseAcquireSql =
     "insert into @SCHEMA@.halo_leases as l (name, holder, token, expires_at)"
-    " select $1::text, $2::bytea, (e.epoch << 40) + least(greatest(pg_catalog.floor("
-    "  extract(epoch from pg_catalog.clock_timestamp()) * 100 - 170406720000)::int8, 1),"
-    "  1099511627775), @NOW@ + @TTL@ from (@EPOCH@) e"
+    " select $1::text, $2::bytea, (e.epoch << 32)"
+    "  + least(greatest(@SECONDS@, 1), 4294967295), @NOW@ + @TTL@ from (@EPOCH@) e"
     " on conflict (name) do update set holder = excluded.holder, expires_at = @NOW@ + @TTL@,"
     " token = case when @LIVE@ and l.holder = excluded.holder then l.token"
     "  else greatest(l.token + 1, excluded.token) end"
@@ -260,6 +258,8 @@ std::string ForSchema(std::string_view sql, const std::string& quoted_schema) {
   std::string text = Replace(sql, "'@JOURNAL@'", "'" + Replace(journal, "'", "''") + "'");
   text = Replace(text, "@JOURNAL@", journal);
   text = Replace(text, "@LIFE@", kLifeSql);
+  text =
+      Replace(text, "@SECONDS@", "pg_catalog.floor(extract(epoch from @NOW@) - 1704067200)::int8");
   text = Replace(text, "@NOW@", "pg_catalog.clock_timestamp()");
   return Replace(text, "@SCHEMA@", quoted_schema);
 }

@@ -12,7 +12,7 @@ using support::StatusIs;
 constexpr Timestamp kNewYear{kTokenTimeOrigin};
 
 TEST(LeaseTest, ATokenCarriesTheEpochAndTheTimeOfItsAcquisition) {
-  const Timestamp later{kNewYear.micros + 1'230'000};
+  const Timestamp later{kNewYear.micros + 123'900'000};
   EXPECT_EQ(NextToken(0, 3, later), (std::uint64_t{3} << kTokenEpochBits) + 123);
   // A clock from before the origin still makes a token of the epoch.
   EXPECT_EQ(NextToken(0, 3, {0}), (std::uint64_t{3} << kTokenEpochBits) + 1);

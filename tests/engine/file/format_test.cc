@@ -81,7 +81,7 @@ std::vector<StateChange> ExampleChanges() {
   const memory::RowKey lease{memory::Table::kLeases, "controller"};
   const memory::RowKey row{memory::Table::kKeyValue, "enroll/7"};
   const Timestamp then = *ParseTimestamp("2026-11-30T15:08:32.000125Z");
-  return {{lease, memory::Row{.value = "h1", .number = 0x1000000007b, .expires_at = then}},
+  return {{lease, memory::Row{.value = "h1", .number = 0x10000007b, .expires_at = then}},
           {row, memory::Row{.value = "v", .number = 0, .expires_at = std::nullopt}},
           {row, std::nullopt}};
 }

@@ -38,6 +38,9 @@ class PostgresTest : public testing::Test {
     engine_.reset();
   }
 
+  // The next use opens a new engine on the same database.
+  void OpenAgain() { engine_.reset(); }
+
   const std::string& url() const { return url_; }
   Engine& engine() {
     if (engine_ == nullptr) {

@@ -13,6 +13,7 @@
 #include "engine/postgres/session.h"
 #include "tests/engine/postgres/fixture.h"
 #include "tests/support/poll.h"
+#include "tests/support/process.h"
 #include "tests/support/session.h"
 
 namespace engine::postgres {
@@ -55,6 +56,16 @@ class PostgresLeasesTest : public PostgresTest {
   absl::Status Judged(const Fence& fence) {
     const std::unique_ptr<Connection> connection = Connect();
     return BeginUnder(*connection, {fence}).at(0);
+  }
+
+  bool SomebodyWaitsForALock() {
+    return support::WaitFor(
+        [&] {
+          return Value(
+                     "select count(*) from pg_stat_activity where wait_event_type = 'Lock'"
+                     " and datname = current_database()") == "1";
+        },
+        Soon());
   }
 
   const Statements statements_{"public"};
@@ -116,13 +127,7 @@ TEST_F(PostgresLeasesTest, AFenceIsJudgedAfterItsWait) {
   ASSERT_TRUE(blocker.Run("begin; select 1 from halo_leases for update").ok);
   absl::Status judged;
   Thread waiting("fence", [&] { judged = Judged(fence); });
-  EXPECT_TRUE(support::WaitFor(
-      [&] {
-        return Value(
-                   "select count(*) from pg_stat_activity where wait_event_type = 'Lock'"
-                   " and datname = current_database()") == "1";
-      },
-      Soon()));
+  EXPECT_TRUE(SomebodyWaitsForALock());
   EXPECT_TRUE(support::WaitFor(
       [&] { return Value("select expires_at < clock_timestamp() from halo_leases") == "t"; },
       Soon()));
@@ -138,6 +143,7 @@ TEST_F(PostgresLeasesTest, ARenewalIsJudgedAfterItsWait) {
   ASSERT_TRUE(blocker.Run("begin; select 1 from halo_leases for update").ok);
   absl::StatusOr<LeaseAnswer> renewed = absl::UnknownError("not yet");
   Thread waiting("renewal", [&] { renewed = leases().Renew(fence, minutes(10), Soon()); });
+  EXPECT_TRUE(SomebodyWaitsForALock());
   EXPECT_TRUE(support::WaitFor(
       [&] { return Value("select expires_at < clock_timestamp() from halo_leases") == "t"; },
       Soon()));
@@ -182,17 +188,17 @@ TEST_F(PostgresLeasesTest, AnotherLifeRaisesTheEpochAndWithItTheTokens) {
   const Fence first = Win("controller", "a");
   ASSERT_OK(leases().Release(first, Soon()));
   // As if the rows had been written in the server's life before, which saw a later clock.
-  Run("update halo_epoch set server_start = server_start - interval '1 day', epoch = 8000000");
-  Run("update halo_leases set token = (8000000::bigint << 40) + 5");
+  Run("update halo_epoch set server_start = server_start - interval '1 day', epoch = 2000000000");
+  Run("update halo_leases set token = (2000000000::bigint << 32) + 5");
   const Fence second = Win("controller", "b");
-  EXPECT_EQ(second.token >> kTokenEpochBits, 8'000'001U);
-  EXPECT_EQ(Value("select max(epoch) from halo_epoch"), "8000001");
+  EXPECT_EQ(second.token >> kTokenEpochBits, 2'000'000'001U);
+  EXPECT_EQ(Value("select max(epoch) from halo_epoch"), "2000000001");
 }
 
 TEST_F(PostgresLeasesTest, TokensOfLostRowsDoNotComeBack) {
   const Fence first = Win("controller", "a");
-  // A restore from before the lease was ever taken, epoch and all. A hundredth of a second later
-  // the clock has passed the lost token.
+  // A restore from before the lease was ever taken, epoch and all. A second later the clock has
+  // passed the lost token.
   EXPECT_TRUE(support::WaitFor(
       [&] {
         Run("truncate halo_leases, halo_epoch");
@@ -217,6 +223,68 @@ TEST_F(PostgresLeasesTest, ConcurrentNotesOfOneLifeMakeOneRow) {
   }
   threads.clear();
   EXPECT_EQ(Value("select count(*) from halo_epoch"), "1");
+}
+
+TEST_F(PostgresLeasesTest, ARenewalIsNotStarvedByFencedWrites) {
+  const Fence fence = Win("controller", "a");
+  std::atomic<bool> stop = false;
+  std::vector<Thread> writers;
+  for (int i = 0; i < 4; ++i) {
+    writers.emplace_back("writer", [&] {
+      const std::unique_ptr<Connection> connection = Connect();
+      const Statement work{"", "select pg_sleep(0.02)"};
+      while (!stop) {
+        EXPECT_OK(BeginUnder(*connection, {fence}).at(0));
+        EXPECT_OK(connection->Run({{work, {}}, {statements_.commit, {}}}, Soon()).status);
+      }
+    });
+  }
+  for (int i = 0; i < 20; ++i) {
+    const auto renewed = leases().Renew(fence, minutes(10), Soon());
+    EXPECT_OK(renewed);
+    EXPECT_TRUE(renewed.ok() && renewed->held);
+  }
+  stop = true;
+  writers.clear();
+}
+
+// The whole store goes back to an earlier point: rows, epochs and all that was done since is lost.
+TEST_F(PostgresLeasesTest, TokensOutliveARestoreOfTheWholeServer) {
+  ASSERT_OK_AND_ASSIGN(const auto cluster, support::PostgresCluster::Start());
+  UseCluster(*cluster);
+  const std::string data = cluster->data_directory();
+  const auto run = [](std::vector<std::string> argv) {
+    ASSERT_OK(support::RunToSuccess({.argv = std::move(argv)}, Soon()));
+  };
+  const auto restart = [&] {
+    ASSERT_OK(cluster->StartAgain());
+    OpenAgain();
+  };
+  ASSERT_OK(leases().Release(Win("controller", "a"), Soon()));
+  ASSERT_OK(cluster->Stop(support::StopMode::kFast));
+  run({"cp", "-a", data, data + ".backup"});
+
+  // Two more lives of the server, with terms in each of them.
+  std::uint64_t newest = 0;
+  for (int life = 0; life < 2; ++life) {
+    restart();
+    for (int term = 0; term < 3; ++term) {
+      const Fence won = Win("controller", "b");
+      EXPECT_GT(won.token, newest);
+      newest = won.token;
+      ASSERT_OK(leases().Release(won, Soon()));
+    }
+    ASSERT_OK(cluster->Stop(support::StopMode::kFast));
+  }
+  // Longer than the terms came after one another: they ran ahead of the seconds in their tokens.
+  const Timestamp stopped = SystemClock().Now();
+  EXPECT_TRUE(support::WaitFor(
+      [&] { return SystemClock().Now().micros > stopped.micros + 4'000'000; }, Soon()));
+  run({"rm", "-rf", data});
+  run({"mv", data + ".backup", data});
+  restart();
+  EXPECT_EQ(Value("select count(*) from halo_epoch"), "1") << "the other lives are forgotten";
+  EXPECT_GT(Win("controller", "c").token, newest);
 }
 
 TEST_F(PostgresLeasesTest, RenewalsHaveAConnectionOfTheirOwn) {
