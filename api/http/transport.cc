@@ -17,6 +17,7 @@
 #include "api/http/transport_connection.h"
 #include "api/http/transport_core.h"
 #include "engine/base/check.h"
+#include "engine/base/guard.h"
 #include "engine/base/logging.h"
 
 namespace api {
@@ -233,8 +234,7 @@ void TransportCore::StartTick() {
 void TransportCore::OnTick() {
   date_ = HttpDate(clock_.Now());
   const engine::Duration now = Now();
-  for (auto next = connections_.begin(); next != connections_.end();) {
-    const std::shared_ptr<Connection> connection = *next++;  // It may leave the set.
+  for (const auto& connection : Connections()) {
     connection->OnTick(now);
   }
   for (const auto& listener : listeners_) {
@@ -251,6 +251,38 @@ void TransportCore::CountAnswer(bool was_refused) {
   if (was_refused) {
     refused_.fetch_add(1, std::memory_order_relaxed);
   }
+}
+
+void TransportCore::CountUnsent(std::size_t before, std::size_t now) {
+  unsent_.fetch_add(now - before, std::memory_order_relaxed);
+  if (now > before) {
+    CutOffTheSlowest();
+  }
+}
+
+void TransportCore::CutOffTheSlowest() {
+  while (
+      !GUARD("http.max_unsent", unsent_.load(std::memory_order_relaxed) <= options_.max_unsent)) {
+    std::shared_ptr<Connection> slowest;
+    std::size_t waiting = 0;
+    for (const auto& connection : connections_) {
+      if (connection->unsent() > 0) {
+        ++waiting;
+        if (slowest == nullptr || connection->waits_until() < slowest->waits_until()) {
+          slowest = connection;
+        }
+      }
+    }
+    if (waiting < 2) {
+      return;  // An answer that is too large by itself is sent all the same.
+    }
+    cut_off_.fetch_add(1, std::memory_order_relaxed);
+    slowest->CutOff();
+  }
+}
+
+std::vector<std::shared_ptr<Connection>> TransportCore::Connections() const {
+  return {connections_.begin(), connections_.end()};
 }
 
 void TransportCore::Settled() {
@@ -281,8 +313,7 @@ void TransportCore::BeginDrain() {
     ErrorCode ignored;
     listener->acceptor.close(ignored);
   }
-  for (auto next = connections_.begin(); next != connections_.end();) {
-    const std::shared_ptr<Connection> connection = *next++;
+  for (const auto& connection : Connections()) {
     connection->Drain();
   }
   TellDrain();
@@ -327,6 +358,8 @@ TransportStats TransportCore::stats() const {
   stats.turned_away = turned_away_.load(std::memory_order_relaxed);
   stats.requests = requests_.load(std::memory_order_relaxed);
   stats.refused = refused_.load(std::memory_order_relaxed);
+  stats.unsent = unsent_.load(std::memory_order_relaxed);
+  stats.cut_off = cut_off_.load(std::memory_order_relaxed);
   return stats;
 }
 

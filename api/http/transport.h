@@ -11,6 +11,12 @@
 // more than `max_queue` parked requests (503 with `Retry-After: 1`). After a framing error the
 // connection closes.
 //
+// Answers that clients are slow to take are kept in memory, `max_unsent` bytes over all
+// connections at most, or one answer if that alone is larger. What is over that is made room for
+// by closing connections, the one that has taken nothing for the longest time first: who reads on
+// is not made to suffer for who does not. Answers that other threads have just handed over come on
+// top of that for as long as the I/O thread has not looked at them.
+//
 // Thread-safe where noted. No TLS: a proxy in front has it.
 
 #pragma once
@@ -35,6 +41,7 @@ struct TransportOptions {
   std::size_t max_head = std::size_t{32} << 10;                 // bytes
   std::size_t max_queue = 4096;                                 // requests parked at once
   std::size_t max_connections = 16384;                          // more are closed as they come
+  std::size_t max_unsent = std::size_t{256} << 20;              // bytes, of all connections
   engine::Duration head_timeout = std::chrono::seconds(10);     // first byte to end of head
   engine::Duration read_timeout = std::chrono::seconds(30);     // first byte to end of body
   engine::Duration idle_timeout = std::chrono::seconds(120);    // between requests
@@ -51,6 +58,8 @@ struct TransportStats {
   std::uint64_t turned_away = 0;  // connections closed because of max_connections
   std::uint64_t requests = 0;     // answered since the start
   std::uint64_t refused = 0;      // of these 503 because of max_queue
+  std::uint64_t unsent = 0;       // bytes of answers that clients have not taken, now
+  std::uint64_t cut_off = 0;      // connections closed because of max_unsent
 };
 
 class TransportCore;

@@ -128,6 +128,21 @@ void Connection::Drain() {
   }
 }
 
+void Connection::CutOff() {
+  engine::Log(engine::Severity::kWarning, "a client that is too slow was cut off",
+              {{"remote_address", remote_address_}, {"unsent_bytes", unsent_}});
+  Close();
+}
+
+// Only what has to wait: what the kernel takes at once never adds up.
+void Connection::CountUnsent() {
+  std::size_t now = 0;
+  if (is_writing_ && !is_closed_) {
+    now = out_.size() + tail_.size() - written_ + (answer_ ? answer_->body.size() : 0);
+  }
+  core_->CountUnsent(std::exchange(unsent_, now), now);
+}
+
 void Connection::Close() {
   if (is_closed_) {
     return;
@@ -138,6 +153,7 @@ void Connection::Close() {
 
 void Connection::Abort() {
   is_closed_ = true;
+  CountUnsent();
   if (exchange_ != nullptr) {
     exchange_->SetGone();
     exchange_.reset();
@@ -324,7 +340,9 @@ void Connection::OnAnswer(const Exchange& exchange, std::optional<Response> resp
   }
   is_answered_ = true;
   answer_ = std::move(response);
-  if (!is_dispatching_ && !is_writing_) {
+  if (is_writing_) {
+    CountUnsent();  // It waits for the answers before it.
+  } else if (!is_dispatching_) {
     FinishExchange();
     Advance();
   }
@@ -410,6 +428,10 @@ void Connection::Flush() {
     if (written_ < total) {
       is_writing_ = true;
       SetWait(Wait::kWrite);
+      CountUnsent();
+      if (is_closed_) {
+        return;  // It was the slowest.
+      }
       socket_.async_wait(TcpSocket::wait_write,
                          [self = shared_from_this()](const boost::system::error_code& failed) {
                            self->OnWritable(failed);
@@ -419,6 +441,7 @@ void Connection::Flush() {
     out_.clear();
     tail_ = std::string();
     written_ = 0;
+    CountUnsent();
   }
   if (is_closing_ && !is_settled_) {
     Linger();

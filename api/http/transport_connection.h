@@ -57,6 +57,13 @@ class Connection final : public std::enable_shared_from_this<Connection> {
   // The transport is gone: no callback follows.
   void Abort();
   bool is_settled() const { return is_settled_; }
+  // Bytes of answers that wait for the client to take others.
+  std::size_t unsent() const { return unsent_; }
+  // When it is closed unless something happens; while it writes, the earlier the longer the client
+  // has taken nothing.
+  engine::Duration waits_until() const { return wait_until_; }
+  // Closes: its client is slow, and the memory is wanted.
+  void CutOff();
 
  private:
   enum class Wait { kIdle, kHead, kBody, kAnswer, kWrite, kLinger };
@@ -77,6 +84,7 @@ class Connection final : public std::enable_shared_from_this<Connection> {
   void Flush();
   void OnWritable(const boost::system::error_code& error);
   void Linger();
+  void CountUnsent();
   void Close();
   void SetWait(Wait wait);
 
@@ -103,6 +111,7 @@ class Connection final : public std::enable_shared_from_this<Connection> {
   std::string out_;          // Heads and small bodies on their way out.
   std::string tail_;         // A large body, sent after `out_` without a copy.
   std::size_t written_ = 0;  // Of both together.
+  std::size_t unsent_ = 0;   // What the core knows of.
 
   Wait wait_ = Wait::kIdle;
   engine::Duration wait_until_{};

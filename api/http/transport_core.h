@@ -63,6 +63,9 @@ class TransportCore final : public std::enable_shared_from_this<TransportCore> {
   void CountPark() { parked_.fetch_add(1, std::memory_order_relaxed); }
   void CountUnpark() { parked_.fetch_sub(1, std::memory_order_relaxed); }
   void CountAnswer(bool was_full);
+  // The answers that a connection's client has not taken were `before` bytes and are `now`. May
+  // close any connection, the caller's too.
+  void CountUnsent(std::size_t before, std::size_t now);
   // The connection has nothing left to answer; `Forget` also frees it.
   void Settled();
   void Forget(const std::shared_ptr<Connection>& connection);
@@ -84,6 +87,9 @@ class TransportCore final : public std::enable_shared_from_this<TransportCore> {
   void OnTick();
   void BeginDrain();
   void TellDrain();
+  void CutOffTheSlowest();
+  // A connection may leave the set while each of them is told something.
+  std::vector<std::shared_ptr<Connection>> Connections() const;
 
   const TransportOptions options_;
   const engine::Clock& clock_;
@@ -103,6 +109,8 @@ class TransportCore final : public std::enable_shared_from_this<TransportCore> {
   std::atomic<std::uint64_t> turned_away_{0};
   std::atomic<std::uint64_t> requests_{0};
   std::atomic<std::uint64_t> refused_{0};
+  std::atomic<std::uint64_t> unsent_{0};
+  std::atomic<std::uint64_t> cut_off_{0};
 
   engine::Mutex mutex_;
   std::vector<std::function<void()>> tasks_ ABSL_GUARDED_BY(mutex_);

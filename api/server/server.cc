@@ -70,6 +70,10 @@ void AddTransport(const TransportStats& stats, Samples& samples) {
   add("halo_http_turned_away_total", "Connections closed because there were too many.",
       MetricType::kCounter, stats.turned_away);
   add("halo_http_requests_total", "Requests answered.", MetricType::kCounter, stats.requests);
+  add("halo_http_unsent_bytes", "Bytes of answers that clients have not taken.", MetricType::kGauge,
+      stats.unsent);
+  add("halo_http_cut_off_total", "Connections closed because their clients were too slow.",
+      MetricType::kCounter, stats.cut_off);
   add("halo_http_refused_total", "Requests refused because too many were parked.",
       MetricType::kCounter, stats.refused);
 }

@@ -57,6 +57,41 @@ TEST_F(TransportParkTest, AThousandParkedRequestsNeedNoMoreThreadsThanTen) {
   EXPECT_TRUE(ParkedBecomes(0));
 }
 
+// ---- Answers that nobody takes ------------------------------------------------------------------
+
+// More than the kernel buffers for a connection of the loopback.
+constexpr std::size_t kLarge = std::size_t{32} << 20;
+
+TEST_F(TransportParkTest, TheSlowestClientMakesRoom) {
+  router_.Handle(Method::kGet, "/large", [](const RequestPtr&, Responder responder) {
+    responder.Answer(TextResponse(200, std::string(kLarge, 'x')));
+  });
+  Start({.max_unsent = kLarge + kLarge / 4});
+  RawClient slow = Connect();
+  slow.Request("GET", "/large");
+  ASSERT_TRUE(Eventually([&] { return transport_->stats().unsent > 0; }));
+  RawClient next = Connect();
+  next.Request("GET", "/large");
+  ASSERT_TRUE(Eventually([&] { return transport_->stats().cut_off > 0; }));
+  EXPECT_EQ(next.Read().body.size(), kLarge);
+  EXPECT_EQ(transport_->stats().cut_off, 1u);
+  EXPECT_TRUE(slow.IsClosedByPeer());
+  EXPECT_TRUE(Eventually([&] { return transport_->stats().unsent == 0; }));
+  EXPECT_THAT(support::LogLines(), testing::Contains(HasSubstr("cut off")));
+}
+
+TEST_F(TransportParkTest, AnAnswerOverTheBoundIsSentWhenItIsTheOnlyOne) {
+  router_.Handle(Method::kGet, "/large", [](const RequestPtr&, Responder responder) {
+    responder.Answer(TextResponse(200, std::string(kLarge, 'x')));
+  });
+  Start({.max_unsent = 1});
+  RawClient client = Connect();
+  client.Request("GET", "/large");
+  ASSERT_TRUE(Eventually([&] { return transport_->stats().unsent > 0; }));
+  EXPECT_EQ(client.Read().body.size(), kLarge);
+  EXPECT_EQ(transport_->stats().cut_off, 0u);
+}
+
 TEST_F(TransportParkTest, FullQueueRefusesAllButWhatIsNeverRefused) {
   Start({.max_queue = 2});
   std::vector<RawClient> clients;
