@@ -212,13 +212,26 @@ void Dispatcher::Read(Access access, std::string_view pattern, ReadHandler handl
   auto shared = std::make_shared<const ReadHandler>(std::move(handler));
   Handle(access, Method::kGet, pattern, [this, access, shared](Call call, Responder responder) {
     Park(access, store_.main(), std::move(call), std::move(responder),
-         [shared](const Call& parked, const Seen& seen, Responder waiting) {
-           Response response = (*shared)(parked, seen.view);
-           AddTx(parked.caller, seen.view.tx(), response);
-           AddStale(seen, response);
-           waiting.Answer(std::move(response));
+         [this, shared](Call parked, Seen seen, Responder waiting) {
+           ReadAnswer answer = (*shared)(parked, seen.view);
+           FinishRead(std::move(answer), std::move(parked), std::move(seen), std::move(waiting));
          });
   });
+}
+
+void Dispatcher::FinishRead(ReadAnswer answer, Call call, Seen seen, Responder responder) {
+  if (auto* later = std::get_if<std::function<Response()>>(&answer)) {
+    RunBlocking(std::move(call), std::move(responder),
+                [this, later = std::move(*later), seen = std::move(seen)](Call long_call,
+                                                                          Responder waiting) {
+                  FinishRead(later(), std::move(long_call), seen, std::move(waiting));
+                });
+    return;
+  }
+  auto& response = std::get<Response>(answer);
+  AddTx(call.caller, seen.view.tx(), response);
+  AddStale(seen, response);
+  responder.Answer(std::move(response));
 }
 
 void Dispatcher::Mutate(Access access, Method method, std::string_view pattern,
@@ -292,8 +305,12 @@ void Dispatcher::RunBlocking(Call call, Responder responder,
   };
   auto waiting =
       std::make_shared<Waiting>(Waiting{std::move(call), std::move(responder), std::move(work)});
-  const bool queued = workers_.Run(
-      [waiting] { waiting->work(std::move(waiting->call), *std::move(waiting->responder)); });
+  const bool queued = workers_.Run([waiting] {
+    Responder responder = *std::move(waiting->responder);
+    if (!responder.Gone()) {
+      waiting->work(std::move(waiting->call), std::move(responder));
+    }
+  });
   if (!queued) {
     const Request& request = *waiting->call.request;
     const bool changes = request.method() != Method::kGet && request.method() != Method::kHead;

@@ -1,9 +1,9 @@
 // Dispatcher: what stands between the router and the plain functions that answer.
 //
 // A read declares nothing but its route: it parks on the main lane's next flight and then runs as
-// a function from (call, view) to response. A mutation prepares (all that can be judged without
-// the store), parks in the committer, and renders its answer when the outcome is known. No thread
-// waits for either.
+// a function from (call, view) to response, on a worker where that takes long. A mutation prepares
+// (all that can be judged without the store), parks in the committer, and renders its answer when
+// the outcome is known. No thread waits for either.
 //
 // What the store does wrong is told here, in the manner of the route's family and without a word
 // of what the store said: see StoreFailure.
@@ -69,7 +69,9 @@ class Dispatcher {
   Dispatcher(Router& router, Store& store, Workers& workers, const AdminTokens& tokens)
       : router_(router), store_(store), workers_(workers), tokens_(tokens) {}
 
-  using ReadHandler = std::function<Response(const Call&, const LatestView&)>;
+  // What a read answers, or what takes too long for the I/O thread: a worker runs it then.
+  using ReadAnswer = std::variant<Response, std::function<Response()>>;
+  using ReadHandler = std::function<ReadAnswer(const Call&, const LatestView&)>;
   using PrepareHandler = std::function<Prepared(const Call&)>;
   // For reads that need more than one view of the main lane.
   using CallHandler = std::function<void(Call, Responder)>;
@@ -84,7 +86,8 @@ class Dispatcher {
   void Park(Access access, Lane& lane, Call call, Responder responder,
             std::function<void(Call, Seen, Responder)> next);
 
-  // Hands work that blocks to the workers; 503 when they are full.
+  // Hands work that blocks to the workers; 503 when they are full. Work for a client that has gone
+  // is not begun.
   void RunBlocking(Call call, Responder responder, std::function<void(Call, Responder)> work);
 
   // Answers of reads that were served stale.
@@ -95,6 +98,7 @@ class Dispatcher {
  private:
   std::variant<Caller, Response> Admit(Access access, const Request& request) const;
   void Submit(const PrepareHandler& prepare, Call call, Responder responder);
+  void FinishRead(ReadAnswer answer, Call call, Seen seen, Responder responder);
 
   Router& router_;
   Store& store_;

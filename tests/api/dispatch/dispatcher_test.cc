@@ -96,6 +96,42 @@ TEST_F(DispatcherTest, CachedReadsAskNobody) {
   EXPECT_THAT(refused.body, HasSubstr("HYPERFLEET-VAL-000"));
 }
 
+// Whether this thread dispatches requests, as the I/O thread does.
+thread_local bool dispatches = false;
+
+TEST_F(DispatcherTest, ALongReadIsDoneByAWorker) {
+  dispatcher_->Read(Access::kAdmin, "/api/v1/long",
+                    [](const Call&, const LatestView&) -> Dispatcher::ReadAnswer {
+                      EXPECT_TRUE(dispatches);
+                      return [] { return JsonResponse(200, dispatches ? "here" : "elsewhere"); };
+                    });
+  dispatches = true;
+  const Response response = Ask("GET", "/api/v1/long?freshness=cached", {kAdmin});
+  dispatches = false;
+  EXPECT_EQ(response.body, "elsewhere");
+  EXPECT_EQ(HeaderOf(response, "X-Halo-Tx"), "0");
+}
+
+TEST_F(DispatcherTest, NobodyWorksForAClientThatHasGone) {
+  class GoneSink final : public AnswerSink {
+   public:
+    void Answer(Response) override { ADD_FAILURE() << "answered"; }
+    void Abandon() override { abandoned.count_down(); }
+    bool Gone() const override { return true; }
+    std::latch abandoned{1};
+  };
+  dispatcher_->Read(Access::kAdmin, "/api/v1/long",
+                    [](const Call&, const LatestView&) -> Dispatcher::ReadAnswer {
+                      return [] {
+                        ADD_FAILURE() << "begun";
+                        return Response();
+                      };
+                    });
+  const auto sink = std::make_shared<GoneSink>();
+  router_.Dispatch(MakeRequest("GET", "/api/v1/long?freshness=cached", {kAdmin}), Responder(sink));
+  sink->abandoned.wait();
+}
+
 TEST_F(DispatcherTest, OperatorsAreKnownByTheirTokens) {
   EXPECT_EQ(Ask("GET", kResource, {kAdmin}).body, "ops");
   EXPECT_EQ(Ask("GET", kControl, {kAdmin}).body, "ops");
