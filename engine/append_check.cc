@@ -1,6 +1,8 @@
 #include "engine/append_check.h"
 
 #include <algorithm>
+#include <set>
+#include <string_view>
 
 #include <absl/strings/str_format.h>
 
@@ -49,6 +51,26 @@ absl::Status CheckFollows(const Record& row, const StreamTail& tail) {
   return absl::OkStatus();
 }
 
+absl::Status CheckAnswers(const Appending& appending, std::size_t bytes) {
+  std::set<std::string_view> keys;
+  for (const KeptAnswer& answer : appending.answers) {
+    if (answer.key.size() != kAnswerHashBytes || answer.request.size() != kAnswerHashBytes) {
+      return absl::InvalidArgumentError("an answer's hashes have another size than SHA-256");
+    }
+    if (!keys.insert(answer.key).second) {
+      return absl::InvalidArgumentError("two answers have one key");
+    }
+    if (answer.tx != appending.rows.back().tx || answer.at != appending.rows.back().at) {
+      return absl::InvalidArgumentError("an answer is of another transaction than its rows");
+    }
+    bytes += AnswerCost(answer.answer.size());
+  }
+  if (bytes > kMaxTransactionBytes) {
+    return absl::InvalidArgumentError("the answers put the transaction over its limit");
+  }
+  return absl::OkStatus();
+}
+
 void Advance(const Catalogue& catalogue, const Record& row, StreamTail& tail) {
   tail.position = row.position;
   tail.tx = row.tx;
@@ -62,7 +84,8 @@ void Advance(const Catalogue& catalogue, const Record& row, StreamTail& tail) {
 }  // namespace
 
 absl::Status CheckAppend(const Catalogue& catalogue, std::span<const StreamTail> tails, Tx last_tx,
-                         std::span<const Record> rows) {
+                         const Appending& appending) {
+  const std::span<const Record> rows = appending.rows;
   if (rows.empty()) {
     return absl::InvalidArgumentError("a transaction without rows");
   }
@@ -82,7 +105,7 @@ absl::Status CheckAppend(const Catalogue& catalogue, std::span<const StreamTail>
     RETURN_IF_ERROR(CheckFollows(row, tail));
     Advance(catalogue, row, tail);
   }
-  return absl::OkStatus();
+  return CheckAnswers(appending, bytes);
 }
 
 std::vector<StreamTail> TailsAfter(const Catalogue& catalogue, std::vector<StreamTail> tails,

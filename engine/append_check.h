@@ -11,15 +11,23 @@
 
 namespace engine {
 
-// Judges `rows` against where the streams end.
+// What a transaction wants to write.
+struct Appending {
+  std::span<const Record> rows;
+  std::span<const KeptAnswer> answers;
+};
+
+// Judges it against where the streams end.
 //
 // Fails with
 //   kInvalidArgument  no rows, a stream that is not in the catalogue, a key where none may be or
 //                     none where one must be, a record, key or transaction over its limit, rows
-//                     of more than one tx, a checksum or digest that does not fit
+//                     of more than one tx, a checksum or digest that does not fit; an answer whose
+//                     hashes are none, whose key is there twice, or of another tx or time than
+//                     the last row
 //   kAborted          a position or tx that does not follow the tails: another writer was there
 absl::Status CheckAppend(const Catalogue& catalogue, std::span<const StreamTail> tails, Tx last_tx,
-                         std::span<const Record> rows);
+                         const Appending& appending);
 
 // The tails after `rows` were appended. REQUIRES: CheckAppend accepted them.
 std::vector<StreamTail> TailsAfter(const Catalogue& catalogue, std::vector<StreamTail> tails,

@@ -31,12 +31,39 @@ News OwnNews(const std::vector<Record>& rows, const LockedState& state) {
   return news;
 }
 
+void FailAll(std::deque<PendingCommand>& commands, const absl::Status& why) {
+  for (PendingCommand& pending : commands) {
+    pending.command->Finish({.kind = CommandOutcome::Kind::kFailed, .why = why});
+  }
+}
+
+// What has to be known to judge these commands.
+Question QuestionOf(const std::deque<PendingCommand>& commands, Cursors after) {
+  Question question{.after = std::move(after)};
+  for (const PendingCommand& pending : commands) {
+    if (const RetryKey* key = pending.command->retry_key(); key != nullptr) {
+      question.answers.push_back(key->key);
+    }
+    const Fence* fence = pending.command->fence();
+    if (fence != nullptr && std::ranges::find(question.fences, *fence) == question.fences.end()) {
+      question.fences.push_back(*fence);
+    }
+  }
+  return question;
+}
+
+// Whether another try of the same commands may well succeed.
+bool IsTheStoresFault(const absl::Status& why) {
+  return absl::IsUnavailable(why) || absl::IsDeadlineExceeded(why) || absl::IsAborted(why);
+}
+
 }  // namespace
 
 Committer::Committer(Journal& journal, Follower& follower, Follower* audit,
                      CommitterOptions options)
     : journal_(journal), follower_(follower), audit_(audit), options_(options) {
   follower_.Doubt();
+  watcher_ = Thread("commit-deadline", [this] { WatchDeadlines(); });
   thread_ = Thread("committer", [this] { CommitUntilStopped(); });
 }
 
@@ -46,26 +73,34 @@ Committer::~Committer() {
     stopping_ = true;
   }
   arrived_.SignalAll();
+  watch_.SignalAll();
   stopped_.SignalAll();
   thread_.Join();
+  watcher_.Join();
+  FailWaiting(absl::UnavailableError("shutting down"));
 }
 
 void Committer::Submit(std::unique_ptr<Command> command) {
   absl::Status refusal;
+  bool sooner = false;
   {
     MutexLock lock(mutex_);
     if (stopping_) {
       refusal = absl::UnavailableError("shutting down");
-    } else if (!GUARD("committer.queue", queue_.size() + carried_over_ < options_.max_queue)) {
+    } else if (!GUARD("committer.queue", waiting_.size() < options_.max_queue)) {
       refusal = absl::ResourceExhaustedError("too many writers wait for the journal");
     } else {
-      queue_.push_back(std::move(command));
+      sooner = command->deadline() < watched_;
+      waiting_.push_back({.command = std::move(command)});
     }
   }
-  if (refusal.ok()) {
-    arrived_.Signal();
-  } else {
-    command->Finish({CommandOutcome::Kind::kFailed, refusal, Tx::kBeforeFirst, {}});
+  if (!refusal.ok()) {
+    command->Finish({.kind = CommandOutcome::Kind::kFailed, .why = refusal});
+    return;
+  }
+  arrived_.Signal();
+  if (sooner) {
+    watch_.Signal();
   }
 }
 
@@ -75,125 +110,162 @@ Committer::Counters Committer::counters() const {
 }
 
 void Committer::CommitUntilStopped() {
-  Commands carried;  // Deferred by a conflict or to be tried alone; they go first.
-  while (WaitForCommands(carried)) {
-    RunTransaction(carried);
-    MutexLock lock(mutex_);
-    carried_over_ = carried.size();
+  while (const std::optional<Deadline> patience = WaitForCommands()) {
+    RunTransaction(*patience);
   }
-  TakeQueue(carried);
-  FailAll(carried, absl::UnavailableError("shutting down"));
 }
 
-bool Committer::WaitForCommands(const Commands& carried) {
+std::optional<Deadline> Committer::WaitForCommands() {
   MutexLock lock(mutex_);
-  while (queue_.empty() && carried.empty() && !stopping_) {
+  while (waiting_.empty() && !stopping_) {
     arrived_.Wait(mutex_);
   }
-  return !stopping_;
-}
-
-void Committer::TakeQueue(Commands& carried) {
-  MutexLock lock(mutex_);
-  for (std::unique_ptr<Command>& command : queue_) {
-    carried.push_back({.command = std::move(command)});
+  if (stopping_) {
+    return std::nullopt;
   }
-  queue_.clear();
+  Deadline latest = waiting_.front().command->deadline();
+  for (const PendingCommand& pending : waiting_) {
+    const Deadline deadline = pending.command->deadline();
+    latest = latest < deadline ? deadline : latest;
+  }
+  return latest;
 }
 
-// Tells those whose deadline passed while they waited, or is not later than `given_up`: a store
-// may give up a little before the deadline, or at one of its own, and to ask it again at once for
-// what time is left would be in vain, again and again.
-void Committer::Expire(Commands& carried, std::optional<Deadline> given_up) {
-  TakeQueue(carried);
-  Commands alive;
-  for (PendingCommand& pending : carried) {
-    const Deadline deadline = pending.command->deadline();
-    if (deadline.HasPassed() || (given_up.has_value() && !(*given_up < deadline))) {
-      pending.command->Finish({CommandOutcome::Kind::kFailed,
-                               absl::DeadlineExceededError("the journal's lock was not free"),
-                               Tx::kBeforeFirst,
-                               {}});
-    } else {
-      alive.push_back(std::move(pending));
+Committer::Commands Committer::TakeWaiting() {
+  MutexLock lock(mutex_);
+  return std::exchange(waiting_, {});
+}
+
+void Committer::PutBack(Commands commands) {
+  bool sooner = false;
+  {
+    MutexLock lock(mutex_);
+    for (auto pending = commands.rbegin(); pending != commands.rend(); ++pending) {
+      sooner = sooner || pending->command->deadline() < watched_;
+      waiting_.push_front(std::move(*pending));
     }
   }
-  carried.swap(alive);
+  if (sooner) {
+    watch_.Signal();
+  }
 }
 
-void Committer::RunTransaction(Commands& carried) {
-  Expire(carried, std::nullopt);
-  if (carried.empty()) {
-    return;
+void Committer::GiveUp(Deadline given_up) {
+  Commands late;
+  {
+    MutexLock lock(mutex_);
+    const auto first = std::stable_partition(waiting_.begin(), waiting_.end(),
+                                             [given_up](const PendingCommand& pending) {
+                                               return given_up < pending.command->deadline();
+                                             });
+    std::move(first, waiting_.end(), std::back_inserter(late));
+    waiting_.erase(first, waiting_.end());
   }
-  Deadline deadline = Deadline::Infinite();
-  for (const PendingCommand& pending : carried) {
-    deadline = deadline.EarlierOf(pending.command->deadline());
+  FailAll(late, absl::DeadlineExceededError("the journal's lock was not free"));
+}
+
+void Committer::WatchDeadlines() {
+  while (true) {
+    Deadline passed = Deadline::Infinite();
+    {
+      MutexLock lock(mutex_);
+      while (!stopping_) {
+        watched_ = Deadline::Infinite();
+        for (const PendingCommand& pending : waiting_) {
+          watched_ = watched_.EarlierOf(pending.command->deadline());
+        }
+        if (watched_.HasPassed()) {
+          passed = watched_;
+          break;
+        }
+        watch_.WaitUntil(mutex_, watched_);
+      }
+      if (stopping_) {
+        return;
+      }
+    }
+    GiveUp(passed);
   }
-  LockedState state;
-  auto transaction = BeginCaughtUp(deadline, state);
-  if (absl::IsDeadlineExceeded(transaction.status())) {
-    return Expire(carried, deadline);  // The others still have time.
-  }
+}
+
+void Committer::RunTransaction(Deadline patience) {
+  Session session;
+  auto transaction = BeginCaughtUp(patience, session);
   if (!transaction.ok()) {
-    FailAll(carried, transaction.status());
-    return;
+    PutBack(std::move(session.commands));
+    // A store may give up a little before the deadline, or at one of its own: to ask it again at
+    // once for what time is left would be in vain, again and again.
+    return absl::IsDeadlineExceeded(transaction.status()) ? GiveUp(patience)
+                                                          : FailWaiting(transaction.status());
+  }
+  if (session.commands.empty()) {
+    return;  // All have left meanwhile.
   }
   const ViewPtr view = follower_.view();
-  if (const absl::Status fits = CheckTails(*view, state); !fits.ok()) {
+  if (const absl::Status fits = CheckTails(*view, session.state); !fits.ok()) {
     transaction->reset();
-    FailAll(carried, fits);
+    PutBack(std::move(session.commands));
+    FailWaiting(fits);
     // Rows that were there are gone, and no other life of the store answered: someone took them.
     follower_.Doubt();
-    if (const absl::Status confirmed = ConfirmHistory(journal_, follower_, deadline);
+    if (const absl::Status confirmed = ConfirmHistory(journal_, follower_, patience);
         !confirmed.ok()) {
       Log(Severity::kWarning, "history not confirmed", {{"error", confirmed.ToString()}});
     }
     return;
   }
-  Batch batch = JudgeAll(carried, *view, state);
+  Batch batch = JudgeAll(session, *view);
+  PutBack(std::move(session.commands));
   if (batch.empty()) {
     return;  // Dropping the transaction rolls it back: nothing to flush.
   }
   const Duration sent = SystemClock().SinceBoot();
   CommitOutcome outcome;
-  outcome.why = (*transaction)->Append(batch.rows());
+  outcome.why = (*transaction)->Append(batch.rows(), batch.answers());
   if (outcome.why.ok()) {
-    outcome = (*transaction)->Commit();
+    outcome = (*transaction)->Commit(batch.EarliestDeadline());
   }
   transaction->reset();
   switch (outcome.kind) {
     case CommitOutcome::Kind::kCommitted:
       if (options_.proof != nullptr) {
-        options_.proof->Acknowledged(state.news.origin, sent);
+        options_.proof->Acknowledged(session.state.news.origin, sent);
       }
-      return Committed(batch, state);
+      return Committed(batch, session.state);
     case CommitOutcome::Kind::kFailed:
-      return Failed(batch, outcome.why, carried);
+      return Failed(batch, outcome.why);
     case CommitOutcome::Kind::kUnknown:
-      return Settle(std::move(batch), state, carried);
+      return Settle(std::move(batch), session.state);
   }
 }
 
-// Opens a transaction whose news is folded. What does not fit a page is read without the lock, so
-// that nobody waits for a replica that was far behind.
-absl::StatusOr<std::unique_ptr<Transaction>> Committer::BeginCaughtUp(Deadline deadline,
-                                                                      LockedState& state) {
+// Opens a transaction whose news is folded, for the commands that wait when the lock is granted.
+// What does not fit a page is read without the lock, so that nobody waits for a replica that was
+// far behind.
+absl::StatusOr<std::unique_ptr<Transaction>> Committer::BeginCaughtUp(Deadline patience,
+                                                                      Session& session) {
   while (true) {
-    ASSIGN_OR_RETURN(std::unique_ptr<Transaction> transaction, journal_.Begin(deadline));
-    ASSIGN_OR_RETURN(state, transaction->Read(follower_.cursors()));
-    const bool believed = GUARD("committer.origin", follower_.Deliver(state.news));
-    if (believed && state.news.complete) {
+    ASSIGN_OR_RETURN(std::unique_ptr<Transaction> transaction, journal_.Begin(patience));
+    session.commands = TakeWaiting();
+    if (session.commands.empty()) {
+      return transaction;
+    }
+    session.question = QuestionOf(session.commands, follower_.cursors());
+    ASSIGN_OR_RETURN(session.state, transaction->Read(session.question));
+    const bool believed = GUARD("committer.origin", follower_.Deliver(session.state.news));
+    if (believed && session.state.news.complete) {
       return transaction;
     }
     transaction.reset();
+    PutBack(std::move(session.commands));
+    session.commands.clear();
     if (!believed) {
-      RETURN_IF_ERROR(ConfirmHistory(journal_, follower_, deadline));
+      RETURN_IF_ERROR(ConfirmHistory(journal_, follower_, patience));
       continue;
     }
     bool complete = false;
     while (!complete) {
-      ASSIGN_OR_RETURN(const News news, journal_.ReadAfter(follower_.cursors(), deadline));
+      ASSIGN_OR_RETURN(const News news, journal_.ReadAfter(follower_.cursors(), patience));
       // Not believed: the lock will tell.
       complete = !follower_.Deliver(news) || news.complete;
     }
@@ -218,23 +290,24 @@ absl::Status Committer::CheckTails(const View& view, const LockedState& state) c
   return absl::OkStatus();
 }
 
-Batch Committer::JudgeAll(Commands& carried, const View& view, const LockedState& state) {
-  TakeQueue(carried);  // The batch closes here: the lock is granted.
+// Leaves in the session what belongs to a later batch.
+Batch Committer::JudgeAll(Session& session, const View& view) {
   const absl::Status audit_health =
       audit_ == nullptr ? absl::OkStatus() : audit_->view()->Find(options_.audit_stream)->health;
-  Batch batch(journal_.catalogue(), options_.audit_stream, audit_health, options_.limits);
+  Batch batch(journal_.catalogue(), session.question, options_.audit_stream, audit_health,
+              options_.limits);
   Commands later;
   std::uint64_t judged = 0;
   std::uint64_t deferred = 0;
-  while (!carried.empty()) {
-    PendingCommand pending = std::move(carried.front());
-    carried.pop_front();
+  while (!session.commands.empty()) {
+    PendingCommand pending = std::move(session.commands.front());
+    session.commands.pop_front();
     const bool alone = pending.alone;
     if (alone && !batch.empty()) {
       later.push_back(std::move(pending));
       continue;
     }
-    if (batch.Judge(pending, view, state) == Batch::Verdict::kDeferred) {
+    if (batch.Judge(pending, view, session.state) == Batch::Verdict::kDeferred) {
       later.push_back(std::move(pending));
       ++deferred;
     } else {
@@ -244,11 +317,13 @@ Batch Committer::JudgeAll(Commands& carried, const View& view, const LockedState
       break;
     }
   }
-  std::ranges::move(carried, std::back_inserter(later));
-  carried.swap(later);
+  std::ranges::move(session.commands, std::back_inserter(later));
+  session.commands.swap(later);
   MutexLock lock(mutex_);
   counters_.commands += judged;
   counters_.deferred += deferred;
+  counters_.repeated += batch.repeated();
+  counters_.key_reused += batch.key_reused();
   return batch;
 }
 
@@ -266,7 +341,7 @@ void Committer::Committed(Batch& batch, const LockedState& state) {
   batch.Finish(CommandOutcome::Kind::kCommitted, absl::OkStatus());
 }
 
-void Committer::Failed(Batch& batch, const absl::Status& why, Commands& carried) {
+void Committer::Failed(Batch& batch, const absl::Status& why) {
   {
     MutexLock lock(mutex_);
     ++counters_.failed;
@@ -275,26 +350,33 @@ void Committer::Failed(Batch& batch, const absl::Status& why, Commands& carried)
     batch.Finish(CommandOutcome::Kind::kFailed, why);
     return;
   }
-  std::vector<PendingCommand> again = batch.TakeBack();
-  for (auto pending = again.rbegin(); pending != again.rend(); ++pending) {
-    pending->alone = true;
-    carried.push_front(std::move(*pending));
+  Commands again;
+  for (PendingCommand& pending : batch.TakeBack()) {
+    ++pending.failures;
+    pending.alone = !IsTheStoresFault(why) || pending.failures > 1;
+    again.push_back(std::move(pending));
   }
+  PutBack(std::move(again));
 }
 
-void Committer::Settle(Batch batch, const LockedState& state, Commands& carried) {
+void Committer::Settle(Batch batch, const LockedState& state) {
   {
     MutexLock lock(mutex_);
     ++counters_.unknown;
   }
-  const Deadline deadline = batch.LatestDeadline();
+  const absl::Status unknown = absl::UnknownError("the store did not answer the commit in time");
   Log(Severity::kWarning, "commit outcome unknown, settling", {{"rows", batch.rows().size()}});
-  while (!deadline.HasPassed()) {
+  while (true) {
+    batch.FinishLate(unknown);
+    if (batch.empty()) {
+      return;
+    }
+    const Deadline deadline = batch.EarliestDeadline();
     const absl::StatusOr<bool> present = IsInJournal(batch.rows().front(), deadline);
     if (present.ok()) {
       Log(Severity::kInfo, "commit outcome settled", {{"committed", *present}});
       return *present ? Committed(batch, state)
-                      : Failed(batch, absl::UnavailableError("the commit failed"), carried);
+                      : Failed(batch, absl::UnavailableError("the commit failed"));
     }
     MutexLock lock(mutex_);
     if (stopping_) {
@@ -302,8 +384,7 @@ void Committer::Settle(Batch batch, const LockedState& state, Commands& carried)
     }
     stopped_.WaitUntil(mutex_, Deadline::After(kSettleInterval).EarlierOf(deadline));
   }
-  batch.Finish(CommandOutcome::Kind::kUnknown,
-               absl::UnknownError("the store did not answer the commit in time"));
+  batch.Finish(CommandOutcome::Kind::kUnknown, unknown);
 }
 
 // Whether exactly this row is in the journal. Asked under the lock: a transaction of ours that
@@ -312,17 +393,15 @@ absl::StatusOr<bool> Committer::IsInJournal(const Record& record, Deadline deadl
   ASSIGN_OR_RETURN(const std::unique_ptr<Transaction> lock, journal_.Begin(deadline));
   // Read through the transaction: another connection could be to another server.
   const Position before{Raw(record.position) - 1};
-  ASSIGN_OR_RETURN(const LockedState state, lock->Read({{record.stream, before, Digest::kEmpty}}));
+  ASSIGN_OR_RETURN(const LockedState state,
+                   lock->Read({.after = {{record.stream, before, Digest::kEmpty}}}));
   const std::vector<Record>& found = state.news.rows;
   return !GUARD("committer.settle", found.empty() || found.front().digest != record.digest);
 }
 
-void Committer::FailAll(Commands& carried, const absl::Status& why) {
-  TakeQueue(carried);
-  for (PendingCommand& pending : carried) {
-    pending.command->Finish({CommandOutcome::Kind::kFailed, why, Tx::kBeforeFirst, {}});
-  }
-  carried.clear();
+void Committer::FailWaiting(const absl::Status& why) {
+  Commands commands = TakeWaiting();
+  FailAll(commands, why);
 }
 
 }  // namespace engine

@@ -8,10 +8,19 @@
 // serial order gives. Refusals rest on committed state and are answered at once. What was
 // proposed is numbered, sealed (one audit entry a command) and committed together.
 //
-// If the transaction fails, each of its commands is tried alone, once, so that only the guilty
-// one gets the error. If its outcome is unknown, the committer takes the lock again (which waits
-// for a transaction that still runs) and compares digests at its positions: equal means
-// committed, anything else means it never can be.
+// The batch closes when the lock is granted: the store is asked about the fences and the retry
+// keys of exactly its commands then. A command whose fence does not hold is refused, one whose
+// answer is kept gets that; the others are none the worse.
+//
+// While the lock is waited for, whoever's deadline passes is told so at once; the wait itself goes
+// on for as long as anyone has time who was there when it began. To give up with the first one
+// would send the others to the end of the queue for the lock again and again.
+//
+// If the transaction fails through the fault of a command, each is tried alone, once, so that only
+// the guilty one gets the error; if the store was at fault, they are tried together once more
+// before that. If its outcome is unknown, the committer takes the lock again (which waits for a
+// transaction that still runs) and compares digests at its positions: equal means committed,
+// anything else means it never can be.
 
 #pragma once
 
@@ -59,31 +68,46 @@ class Committer {
   void Submit(std::unique_ptr<Command> command);
 
   struct Counters {
-    std::uint64_t batches = 0;   // Transactions that committed.
-    std::uint64_t commands = 0;  // Judged, however they ended.
-    std::uint64_t records = 0;   // Committed, audit entries included.
-    std::uint64_t deferred = 0;  // Moved to a later batch by a conflict.
-    std::uint64_t failed = 0;    // Transactions that failed.
-    std::uint64_t unknown = 0;   // Transactions whose outcome had to be settled.
+    std::uint64_t batches = 0;     // Transactions that committed.
+    std::uint64_t commands = 0;    // Judged, however they ended.
+    std::uint64_t records = 0;     // Committed, audit entries included.
+    std::uint64_t deferred = 0;    // Moved to a later batch by a conflict.
+    std::uint64_t failed = 0;      // Transactions that failed.
+    std::uint64_t unknown = 0;     // Transactions whose outcome had to be settled.
+    std::uint64_t repeated = 0;    // Commands that were answered with what was kept.
+    std::uint64_t key_reused = 0;  // Commands whose key was another request's.
   };
   Counters counters() const;
 
  private:
   using Commands = std::deque<PendingCommand>;
 
+  // What is asked and answered under one grant of the lock.
+  struct Session {
+    Commands commands;
+    Question question;
+    LockedState state;
+  };
+
   void CommitUntilStopped();
-  bool WaitForCommands(const Commands& carried);
-  void TakeQueue(Commands& carried);
-  void Expire(Commands& carried, std::optional<Deadline> given_up);
-  void RunTransaction(Commands& carried);
-  absl::StatusOr<std::unique_ptr<Transaction>> BeginCaughtUp(Deadline deadline, LockedState& state);
+  // Blocks until there is a command; the latest deadline of all. Empty: stopping.
+  std::optional<Deadline> WaitForCommands();
+  // The commands that wait, in their order; they wait no longer.
+  Commands TakeWaiting();
+  // To the head of the line.
+  void PutBack(Commands commands);
+  void RunTransaction(Deadline patience);
+  absl::StatusOr<std::unique_ptr<Transaction>> BeginCaughtUp(Deadline patience, Session& session);
   absl::Status CheckTails(const View& view, const LockedState& state) const;
-  Batch JudgeAll(Commands& carried, const View& view, const LockedState& state);
-  void Settle(Batch batch, const LockedState& state, Commands& carried);
+  Batch JudgeAll(Session& session, const View& view);
+  void Settle(Batch batch, const LockedState& state);
   absl::StatusOr<bool> IsInJournal(const Record& record, Deadline deadline);
   void Committed(Batch& batch, const LockedState& state);
-  void Failed(Batch& batch, const absl::Status& why, Commands& carried);
-  void FailAll(Commands& carried, const absl::Status& why);
+  void Failed(Batch& batch, const absl::Status& why);
+  void FailWaiting(const absl::Status& why);
+  // Tells those who wait and whose deadline is not later than `given_up`.
+  void GiveUp(Deadline given_up);
+  void WatchDeadlines();
 
   Journal& journal_;
   Follower& follower_;
@@ -91,11 +115,13 @@ class Committer {
   const CommitterOptions options_;
   mutable Mutex mutex_;
   CondVar arrived_;
+  CondVar watch_;
   CondVar stopped_;
-  std::deque<std::unique_ptr<Command>> queue_ ABSL_GUARDED_BY(mutex_);
-  std::size_t carried_over_ ABSL_GUARDED_BY(mutex_) = 0;  // Left by the last transaction.
+  Commands waiting_ ABSL_GUARDED_BY(mutex_);
+  Deadline watched_ ABSL_GUARDED_BY(mutex_) = Deadline::Infinite();  // The watcher wakes then.
   bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
   Counters counters_ ABSL_GUARDED_BY(mutex_);
+  Thread watcher_;
   Thread thread_;
 };
 

@@ -24,6 +24,7 @@
 #include "engine/base/clock.h"
 #include "engine/base/deadline.h"
 #include "engine/base/payload.h"
+#include "engine/fence.h"
 
 namespace engine {
 
@@ -61,6 +62,8 @@ struct StreamSpec {
   bool keyed = false;
   // Writers need the last record itself (a hash chain), so `StreamTail::last_payload` is filled.
   bool chained = false;
+  // Only commands that act in a term write it (Command::fence); the committer sees to that.
+  bool fenced = false;
 };
 using Catalogue = std::vector<StreamSpec>;
 
@@ -104,6 +107,25 @@ std::string RowBytes(const Record& record);
 std::uint64_t RowChecksum(const Record& record);
 Digest ChainDigest(Digest before, std::uint64_t checksum);
 
+// What a request that came with an idempotency key was answered, kept so that its retry gets the
+// same instead of doing it again. Written in the transaction that did it, never changed, pruned by
+// age.
+struct KeptAnswer {
+  std::string key;           // SHA-256: who asked, for what, under which key.
+  std::string request;       // SHA-256 of the rest of the request.
+  std::string answer;        // Opaque to the engine.
+  Tx tx = Tx::kBeforeFirst;  // The transaction that did it.
+  Timestamp at;              // Of its rows.
+  friend bool operator==(const KeptAnswer&, const KeptAnswer&) = default;
+};
+inline constexpr std::size_t kAnswerHashBytes = 32;
+// Answers are kept for at least this long.
+inline constexpr Duration kAnswerLifetime = std::chrono::hours(24);
+// What an answer counts for in its transaction.
+constexpr std::size_t AnswerCost(std::size_t answer_bytes) {
+  return answer_bytes + 128;
+}
+
 // How far a reader is in one stream.
 struct StreamCursor {
   StreamId stream = StreamId::kInvalid;
@@ -144,12 +166,23 @@ struct News {
   Origin origin;
 };
 
+// What a writer wants to know under the lock.
+struct Question {
+  Cursors after = {};                     // News of these streams.
+  std::vector<std::string> answers = {};  // Keys of answers.
+  std::vector<Fence> fences = {};         // Terms that want to write in this transaction.
+};
+
 // What a writer sees under the lock.
 struct LockedState {
   News news;
-  std::vector<StreamTail> tails;  // Every stream of the catalogue, ascending.
-  Tx last_tx = Tx::kBeforeFirst;  // The greatest of the journal.
-  Timestamp now;                  // The store's clock, read under the lock.
+  std::vector<StreamTail> tails;         // Every stream of the catalogue, ascending.
+  Tx last_tx = Tx::kBeforeFirst;         // The greatest of the journal.
+  Timestamp now;                         // The store's clock, read under the lock.
+  std::vector<KeptAnswer> answers = {};  // Those that are kept, in no order.
+  // One for each fence, in their order: Ok, or FencedError. Where it is Ok nobody else can get
+  // that lease before the transaction has ended.
+  std::vector<absl::Status> fences = {};
 };
 
 // The end of a transaction is never a bool.
@@ -167,26 +200,33 @@ struct CommitOutcome {
 // An open transaction: it holds the journal's lock from `Begin` until it commits or is dropped.
 // Dropping it rolls it back and leaves no trace.
 //
-// One thread. Every call may block on the store, at most until the deadline given to `Begin`.
+// One thread. Every call may block on the store, at most until the deadline given to `Begin`, and
+// Commit until its own if that is earlier.
 class Transaction {
  public:
   virtual ~Transaction() = default;
 
-  // The news of the streams in `after`, all tails and the time, as one cut under the lock.
+  // News, all tails, the time, answers and fences, as one cut under the lock. Called at most once.
   // If `news.complete` is false the delta was larger than a page: drop the transaction, catch up
   // without the lock and begin again.
-  virtual absl::StatusOr<LockedState> Read(const Cursors& after) = 0;
+  //
+  // A fence is judged after its lease was locked for the rest of the transaction, on the clock as
+  // it is then.
+  virtual absl::StatusOr<LockedState> Read(const Question& question) = 0;
 
   // Hands over the rows of the transaction, finished: positions follow the tails, one new `tx`,
-  // checksums and digests set. Called at most once. A backend may send them only with `Commit`,
-  // so errors of the store can come from there. REQUIRES: Read was called.
+  // checksums and digests set; and the answers to keep with them, under keys that Read was asked
+  // about and did not find. Called at most once. A backend may send them only with `Commit`, so
+  // errors of the store can come from there. REQUIRES: Read was called.
   //
   // Fails as CheckAppend (engine/append_check.h) does: kInvalidArgument over a limit, kAborted for
   // rows that do not follow the tails that Read showed. Nothing was written then.
-  virtual absl::Status Append(std::vector<Record> rows) = 0;
+  virtual absl::Status Append(std::vector<Record> rows, std::vector<KeptAnswer> answers) = 0;
 
-  // Ends the transaction, whatever the outcome. Call nothing after it.
-  virtual CommitOutcome Commit() = 0;
+  // Ends the transaction, whatever the outcome. Call nothing after it. What the store has not begun
+  // to write by `deadline` is not written, also when the request for it is still on its way then:
+  // kFailed with kDeadlineExceeded, or kUnknown when the answer was waited for until then.
+  virtual CommitOutcome Commit(Deadline deadline) = 0;
 };
 
 struct ScanOptions {
@@ -226,6 +266,10 @@ class Journal {
   // Hands all rows after the cursors to `sink`, from one cut of the journal: each stream in the
   // order of its positions, the streams interleaved or one after another as suits the store.
   virtual absl::Status Scan(const ScanOptions& options, const RowSink& sink, Deadline deadline) = 0;
+
+  // Forgets up to `limit` kept answers that are older than `age` on the store's clock, the oldest
+  // first; how many. Takes no lock that a transaction waits for. REQUIRES: limit > 0.
+  virtual absl::StatusOr<int> PruneAnswers(Duration age, int limit, Deadline deadline) = 0;
 };
 
 }  // namespace engine

@@ -69,8 +69,9 @@ create index halo_idempotency_age on halo_idempotency (at);
 comment on table halo_idempotency is
   'The successful answers of requests that came with an Idempotency-Key. Inserted, then pruned.';
 comment on column halo_idempotency.key is
-  'SHA-256 over caller, tenant, method, route and key, each length-prefixed.';
-comment on column halo_idempotency.request is 'SHA-256 over body and If-Match.';
+  'SHA-256 over caller, tenant, method, path and key, each length-prefixed.';
+comment on column halo_idempotency.request is
+  'SHA-256 over query, If-Match and body, each length-prefixed.';
 comment on column halo_idempotency.answer is
   'The answer as it was given, a buffer that the database never reads.';
 comment on column halo_idempotency.tx is 'The transaction that did the thing.';

@@ -25,23 +25,27 @@ bool Sealed(std::string_view bytes) {
   return ReadU64(bytes.substr(body)) == Checksum64(bytes.substr(0, body));
 }
 
-absl::Status CheckVersion(std::uint32_t version) {
-  if (version == kFormatVersion) {
+absl::Status CheckVersion(std::uint32_t version, std::uint32_t known) {
+  if (version == known) {
     return absl::OkStatus();
   }
   return absl::FailedPreconditionError(
-      absl::StrFormat("format version %d; this program reads version %d", version, kFormatVersion));
+      absl::StrFormat("format version %d; this program reads version %d", version, known));
 }
 
 std::string_view MagicOf(FrameType frames) {
   return frames == FrameType::kState ? kStateMagic : kSegmentMagic;
 }
 
+std::uint32_t VersionOf(FrameType frames) {
+  return frames == FrameType::kState ? kStateVersion : kSegmentVersion;
+}
+
 }  // namespace
 
 std::string EncodeSegmentHeader(const SegmentHeader& header, FrameType frames) {
   std::string bytes(MagicOf(frames));
-  AppendU32(kFormatVersion, bytes);
+  AppendU32(VersionOf(frames), bytes);
   AppendU32(0, bytes);
   AppendU64(header.marker, bytes);
   AppendU64(Raw(header.first_tx), bytes);
@@ -65,7 +69,8 @@ absl::StatusOr<SegmentHeader> DecodeSegmentHeader(std::string_view bytes, FrameT
   if (!GUARD("file.header-checksum", Sealed(bytes))) {
     return absl::DataLossError("the checksum of the segment's header is wrong");
   }
-  if (absl::Status version = CheckVersion(ReadU32(bytes.substr(8))); !version.ok()) {
+  if (absl::Status version = CheckVersion(ReadU32(bytes.substr(8)), VersionOf(frames));
+      !version.ok()) {
     return version;
   }
   return SegmentHeader{.marker = ReadU64(bytes.substr(16)),
@@ -73,12 +78,21 @@ absl::StatusOr<SegmentHeader> DecodeSegmentHeader(std::string_view bytes, FrameT
                        .previous = FrameDigest{ReadU64(bytes.substr(32))}};
 }
 
-EncodedFrame EncodeFrame(const SegmentHeader& segment, Tx tx, FrameDigest previous,
-                         std::span<const Record> rows) {
+std::size_t FrameSize(const Appending& appending) {
   std::size_t size = kFrameHeaderBytes + kFrameTrailerBytes;
-  for (const Record& row : rows) {
+  for (const Record& row : appending.rows) {
     size += kRowHeaderBytes + kRowFixedBytes + row.key.size() + row.payload.size();
   }
+  for (const KeptAnswer& answer : appending.answers) {
+    size += kAnswerFixedBytes + answer.answer.size();
+  }
+  return size;
+}
+
+EncodedFrame EncodeFrame(const SegmentHeader& segment, Tx tx, FrameDigest previous,
+                         const Appending& appending) {
+  const std::span<const Record> rows = appending.rows;
+  const std::size_t size = FrameSize(appending);
   EncodedFrame frame;
   frame.bytes.reserve(size);
   frame.rows.reserve(rows.size());
@@ -95,6 +109,12 @@ EncodedFrame EncodeFrame(const SegmentHeader& segment, Tx tx, FrameDigest previo
     AppendU64(row.checksum, frame.bytes);
     AppendU64(Raw(row.digest), frame.bytes);
     frame.bytes += RowBytes(row);
+  }
+  for (const KeptAnswer& answer : appending.answers) {
+    frame.bytes += answer.key;
+    frame.bytes += answer.request;
+    AppendU32(static_cast<std::uint32_t>(answer.answer.size()), frame.bytes);
+    frame.bytes += answer.answer;
   }
   frame.digest = SealFrame(frame.bytes);
   return frame;
@@ -210,6 +230,24 @@ Record ToRecord(const RowView& row) {
   return record;
 }
 
+std::optional<std::vector<KeptAnswer>> DecodeAnswers(std::string_view bytes, Tx tx, Timestamp at) {
+  std::vector<KeptAnswer> answers;
+  while (!bytes.empty()) {
+    if (bytes.size() < kAnswerFixedBytes ||
+        bytes.size() - kAnswerFixedBytes < ReadU32(bytes.substr(2 * kAnswerHashBytes))) {
+      return std::nullopt;
+    }
+    const std::size_t size = ReadU32(bytes.substr(2 * kAnswerHashBytes));
+    answers.push_back({.key = std::string(bytes.substr(0, kAnswerHashBytes)),
+                       .request = std::string(bytes.substr(kAnswerHashBytes, kAnswerHashBytes)),
+                       .answer = std::string(bytes.substr(kAnswerFixedBytes, size)),
+                       .tx = tx,
+                       .at = at});
+    bytes.remove_prefix(kAnswerFixedBytes + size);
+  }
+  return answers;
+}
+
 std::string EncodeHeadMark(const HeadMark& mark) {
   std::string bytes(kHeadMagic);
   AppendU64(Raw(mark.segment), bytes);
@@ -232,7 +270,7 @@ std::optional<HeadMark> DecodeHeadMark(std::string_view bytes) {
 
 std::string EncodeStreams(const Catalogue& catalogue) {
   std::string bytes(kStreamsMagic);
-  AppendU32(kFormatVersion, bytes);
+  AppendU32(kStreamsVersion, bytes);
   AppendU32(static_cast<std::uint32_t>(catalogue.size()), bytes);
   for (const StreamSpec& spec : catalogue) {
     AppendU32(static_cast<std::uint32_t>(spec.id), bytes);
@@ -251,7 +289,8 @@ absl::StatusOr<Catalogue> DecodeStreams(std::string_view bytes) {
       !Sealed(bytes)) {
     return absl::DataLossError("the list of streams is damaged");
   }
-  if (absl::Status version = CheckVersion(ReadU32(bytes.substr(8))); !version.ok()) {
+  if (absl::Status version = CheckVersion(ReadU32(bytes.substr(8)), kStreamsVersion);
+      !version.ok()) {
     return version;
   }
   const std::uint32_t count = ReadU32(bytes.substr(12));

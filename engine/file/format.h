@@ -7,18 +7,23 @@
 
 #include <cstdint>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include <absl/status/statusor.h>
 
+#include "engine/append_check.h"
 #include "engine/journal.h"
 
 namespace engine::file {
 
-inline constexpr std::uint32_t kFormatVersion = 1;
+// Of segments.
+inline constexpr std::uint32_t kSegmentVersion = 2;
+// Of the state log.
+inline constexpr std::uint32_t kStateVersion = 1;
+// Of the list of streams.
+inline constexpr std::uint32_t kStreamsVersion = 1;
 inline constexpr std::size_t kSegmentHeaderBytes = 48;
 inline constexpr std::size_t kFrameHeaderBytes = 36;
 inline constexpr std::size_t kFrameTrailerBytes = 8;
@@ -26,6 +31,8 @@ inline constexpr std::size_t kFrameTrailerBytes = 8;
 inline constexpr std::size_t kRowHeaderBytes = 16;
 // RowBytes without key and payload.
 inline constexpr std::size_t kRowFixedBytes = 46;
+// An answer without its own bytes: two hashes and a length.
+inline constexpr std::size_t kAnswerFixedBytes = 2 * kAnswerHashBytes + 4;
 // A whole transaction with room for many small rows; what a torn write can leave at most.
 inline constexpr std::size_t kMaxFrameBytes = std::size_t{32} << 20;
 enum class FrameType : std::uint32_t {
@@ -56,7 +63,7 @@ struct Frame {
   Tx tx = Tx::kBeforeFirst;
   FrameDigest previous = FrameDigest::kNone;
   std::uint32_t rows = 0;
-  std::string_view body;  // The rows.
+  std::string_view body;  // The rows, then the answers.
   FrameDigest digest = FrameDigest::kNone;
 };
 
@@ -66,8 +73,9 @@ struct EncodedFrame {
   FrameDigest digest = FrameDigest::kNone;
 };
 
+std::size_t FrameSize(const Appending& appending);
 EncodedFrame EncodeFrame(const SegmentHeader& segment, Tx tx, FrameDigest previous,
-                         std::span<const Record> rows);
+                         const Appending& appending);
 
 // What every frame starts with, and its end: the checksum of all before, which is its digest.
 // `frame.body` and `frame.digest` are not looked at.
@@ -106,6 +114,10 @@ std::size_t RowSize(std::string_view bytes);
 // Empty when `bytes` do not hold the whole row at their start.
 std::optional<RowView> DecodeRow(std::string_view bytes);
 bool RowIntact(const RowView& row);
+
+// The answers that `bytes` are, of the transaction `tx` at the time `at`. Empty when the last one
+// is cut off.
+std::optional<std::vector<KeptAnswer>> DecodeAnswers(std::string_view bytes, Tx tx, Timestamp at);
 Record ToRecord(const RowView& row);
 
 // A place in the journal that is known to be durable.

@@ -8,6 +8,7 @@
 #include <sys/statvfs.h>
 
 #include "engine/append_check.h"
+#include "engine/base/guard.h"
 #include "engine/base/logging.h"
 #include "engine/base/status_macros.h"
 #include "engine/file/scan.h"
@@ -42,38 +43,44 @@ class FileTransaction final : public Transaction {
     }
   }
 
-  absl::StatusOr<LockedState> Read(const Cursors& after) override {
-    return journal_.ReadLocked(after, deadline_);
+  absl::StatusOr<LockedState> Read(const Question& question) override {
+    ASSIGN_OR_RETURN(LockedState state, journal_.ReadLocked(question, deadline_));
+    ASSIGN_OR_RETURN(state.fences, terms_.Judge(journal_.leases_, question.fences, deadline_));
+    return state;
   }
 
-  absl::Status Append(std::vector<Record> rows) override {
-    RETURN_IF_ERROR(journal_.CheckRows(rows));
+  absl::Status Append(std::vector<Record> rows, std::vector<KeptAnswer> answers) override {
+    RETURN_IF_ERROR(journal_.Check({rows, answers}));
     rows_ = std::move(rows);
+    answers_ = std::move(answers);
     return absl::OkStatus();
   }
 
-  CommitOutcome Commit() override {
-    CommitOutcome outcome = CommitLocked();
+  CommitOutcome Commit(Deadline deadline) override {
+    CommitOutcome outcome = CommitLocked(deadline.EarlierOf(deadline_));
     open_ = false;
+    terms_.Leave();
     journal_.Unlock();
     return outcome;
   }
 
  private:
-  CommitOutcome CommitLocked() {
+  CommitOutcome CommitLocked(Deadline deadline) {
     if (rows_.empty()) {
       return {CommitOutcome::Kind::kFailed, absl::InvalidArgumentError("nothing was appended")};
     }
-    if (deadline_.HasPassed()) {
+    if (!GUARD("file.commit-deadline", !deadline.HasPassed())) {
       return {CommitOutcome::Kind::kFailed,
               absl::DeadlineExceededError("the deadline passed before the commit")};
     }
-    return journal_.Write(rows_);
+    return journal_.Write({rows_, answers_});
   }
 
   FileJournal& journal_;
   const Deadline deadline_;
+  memory::LockedTerms terms_;
   std::vector<Record> rows_;
+  std::vector<KeptAnswer> answers_;
   bool open_ = true;
 };
 
@@ -180,10 +187,10 @@ absl::StatusOr<std::unique_ptr<Transaction>> FileJournal::Begin(Deadline deadlin
   return transaction;
 }
 
-absl::StatusOr<LockedState> FileJournal::ReadLocked(const Cursors& after, Deadline deadline) {
+absl::StatusOr<LockedState> FileJournal::ReadLocked(const Question& question, Deadline deadline) {
   LockedState state;
   // Nothing can be appended between these calls: the lock is held.
-  ASSIGN_OR_RETURN(state.news, ReadAfter(after, deadline));
+  ASSIGN_OR_RETURN(state.news, ReadAfter(question.after, deadline));
   const State::Cut cut = state_.Now();
   state.tails = cut.tails;
   state.last_tx = cut.end.tx;
@@ -191,21 +198,30 @@ absl::StatusOr<LockedState> FileJournal::ReadLocked(const Cursors& after, Deadli
   for (const StreamTail& tail : state.tails) {
     state.now = std::max(state.now, tail.at);
   }
+  state.answers = state_.Answers(question.answers);
   return state;
 }
 
-absl::Status FileJournal::CheckRows(std::span<const Record> rows) const {
+absl::Status FileJournal::Check(const Appending& appending) const {
+  if (state_.HasAnyAnswer(appending.answers)) {
+    return absl::AbortedError("the key has an answer already");
+  }
   const State::Cut cut = state_.Now();
-  return CheckAppend(catalogue(), cut.tails, cut.end.tx, rows);
+  return CheckAppend(catalogue(), cut.tails, cut.end.tx, appending);
 }
 
-CommitOutcome FileJournal::Write(std::span<const Record> rows) {
+absl::StatusOr<int> FileJournal::PruneAnswers(Duration age, int limit, Deadline) {
+  return static_cast<int>(state_.PruneAnswers(AnswersBefore(options_.clock->Now(), age),
+                                              static_cast<std::size_t>(limit)));
+}
+
+CommitOutcome FileJournal::Write(const Appending& appending) {
   using Kind = CommitOutcome::Kind;
   // The head mark's thread may have met a failed sync while this transaction was open.
   if (absl::Status fatal = Fatal(); !fatal.ok()) {
     return {Kind::kFailed, std::move(fatal)};
   }
-  const absl::StatusOr<SegmentLog::Appended> appended = writing_.log->Append(rows.front().tx, rows);
+  const absl::StatusOr<SegmentLog::Appended> appended = writing_.log->Append(appending);
   if (absl::IsInternal(appended.status())) {
     Stop(appended.status());
     return {Kind::kUnknown, absl::UnknownError(Text(appended.status()))};
@@ -213,7 +229,7 @@ CommitOutcome FileJournal::Write(std::span<const Record> rows) {
   if (!appended.ok()) {
     return {Kind::kFailed, appended.status()};
   }
-  state_.Publish(*appended, rows);
+  state_.Publish(*appended, appending);
   bool was_marked = false;
   {
     MutexLock lock(mutex_);

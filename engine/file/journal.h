@@ -54,14 +54,15 @@ class FileJournal final : public Engine, public Journal {
                                                  Deadline deadline) override;
   absl::StatusOr<std::vector<StreamTail>> Tails(Deadline deadline) override;
   absl::Status Scan(const ScanOptions& options, const RowSink& sink, Deadline deadline) override;
+  absl::StatusOr<int> PruneAnswers(Duration age, int limit, Deadline deadline) override;
 
  private:
   friend class FileTransaction;
 
   // Of the transaction that holds the journal's lock.
-  absl::StatusOr<LockedState> ReadLocked(const Cursors& after, Deadline deadline);
-  absl::Status CheckRows(std::span<const Record> rows) const;
-  CommitOutcome Write(std::span<const Record> rows);
+  absl::StatusOr<LockedState> ReadLocked(const Question& question, Deadline deadline);
+  absl::Status Check(const Appending& appending) const;
+  CommitOutcome Write(const Appending& appending);
   void Unlock() { lock_.Leave(); }
 
   StreamReader ReaderOf(StreamId stream, Position from, Position through) const;

@@ -36,6 +36,7 @@ class ContentsReader {
                   .tails = EmptyTails(catalogue),
                   .last_segment = {},
                   .end = {},
+                  .answers = {},
                   .torn_bytes = 0,
                   .torn_why = {}} {}
 
@@ -55,6 +56,7 @@ class ContentsReader {
   absl::Status CheckFollows(const Frame& frame) const;
   absl::Status TakeRows(const Frame& frame, std::uint64_t offset);
   absl::Status TakeRow(const RowView& row, Tx tx, std::uint64_t offset);
+  bool TakeAnswers(std::string_view bytes, const Frame& frame, Timestamp at);
   absl::Status JudgeTail(int fd, std::uint64_t size, std::string_view why);
   void Arrive(std::uint64_t offset, Tx tx, FrameDigest digest);
   absl::Status CheckMark() const;
@@ -148,6 +150,7 @@ absl::Status ContentsReader::CheckFollows(const Frame& frame) const {
 absl::Status ContentsReader::TakeRows(const Frame& frame, std::uint64_t offset) {
   std::string_view rest = frame.body;
   offset += kFrameHeaderBytes;
+  Timestamp at;
   for (std::uint32_t i = 0; i < frame.rows; ++i) {
     const std::optional<RowView> row = DecodeRow(rest);
     if (!row.has_value()) {
@@ -156,11 +159,26 @@ absl::Status ContentsReader::TakeRows(const Frame& frame, std::uint64_t offset) 
     RETURN_IF_ERROR(TakeRow(*row, frame.tx, offset));
     rest.remove_prefix(row->size());
     offset += row->size();
+    at = row->at;
   }
-  if (!rest.empty() || frame.rows == 0) {
-    return DamageAt(contents_.end.segment, offset, "the frame's number of rows is wrong");
+  if (frame.rows == 0 || !TakeAnswers(rest, frame, at)) {
+    return DamageAt(contents_.end.segment, offset,
+                    "the frame's number of rows is wrong");
   }
   return absl::OkStatus();
+}
+
+// Keeps the newest only, going by the journal's own time: the clock may have been set since.
+bool ContentsReader::TakeAnswers(std::string_view bytes, const Frame& frame, Timestamp at) {
+  auto answers = DecodeAnswers(bytes, frame.tx, at);
+  if (!answers.has_value()) {
+    return false;
+  }
+  for (KeptAnswer& answer : *answers) {
+    contents_.answers.Add(std::move(answer));
+  }
+  contents_.answers.Prune(AnswersBefore(at, kAnswerLifetime), SIZE_MAX);
+  return true;
 }
 
 absl::Status ContentsReader::TakeRow(const RowView& row, Tx tx, std::uint64_t offset) {

@@ -13,6 +13,7 @@
 #include <absl/status/status.h>
 #include <absl/status/statusor.h>
 
+#include "engine/answer_table.h"
 #include "engine/file/directory.h"
 #include "engine/file/format.h"
 #include "engine/file/index.h"
@@ -25,7 +26,8 @@ struct Contents {
   Index index;
   std::vector<StreamTail> tails;  // Without `last_payload`.
   SegmentHeader last_segment;
-  HeadMark end;  // Where the next frame goes.
+  HeadMark end;         // Where the next frame goes.
+  AnswerTable answers;  // Of the last kAnswerLifetime of the journal.
   std::uint64_t torn_bytes = 0;
   std::string torn_why;
 };

@@ -9,18 +9,6 @@
 #include "engine/base/status_macros.h"
 
 namespace engine::file {
-namespace {
-
-std::size_t FrameSize(std::span<const Record> rows) {
-  std::size_t size = kFrameHeaderBytes + kFrameTrailerBytes;
-  for (const Record& row : rows) {
-    size += kRowHeaderBytes + kRowFixedBytes + row.key.size() + row.payload.size();
-  }
-  return size;
-}
-
-}  // namespace
-
 absl::StatusOr<std::unique_ptr<SegmentLog>> SegmentLog::Open(const Directory& directory,
                                                              HeadFile& head, Contents& contents,
                                                              Options options) {
@@ -38,16 +26,18 @@ absl::StatusOr<std::unique_ptr<SegmentLog>> SegmentLog::Open(const Directory& di
   return log;
 }
 
-absl::StatusOr<SegmentLog::Appended> SegmentLog::Append(Tx tx, std::span<const Record> rows) {
-  const std::size_t size = FrameSize(rows);
+absl::StatusOr<SegmentLog::Appended> SegmentLog::Append(const Appending& appending) {
+  const Tx tx = appending.rows.front().tx;
+  const std::size_t size = FrameSize(appending);
   if (size > kMaxFrameBytes) {
-    return absl::InvalidArgumentError(absl::StrFormat(
-        "%d rows make a frame of %d bytes; %d are the limit", rows.size(), size, kMaxFrameBytes));
+    return absl::InvalidArgumentError(
+        absl::StrFormat("%d rows make a frame of %d bytes; %d are the limit", appending.rows.size(),
+                        size, kMaxFrameBytes));
   }
   if (end_.offset > kSegmentHeaderBytes && end_.offset + size > options_.segment_bytes) {
     RETURN_IF_ERROR(StartSegment(tx));
   }
-  EncodedFrame frame = EncodeFrame(header_, tx, end_.digest, rows);
+  EncodedFrame frame = EncodeFrame(header_, tx, end_.digest, appending);
   RETURN_IF_ERROR(WriteFrame(frame.bytes));
   Appended appended;
   appended.offsets = std::move(frame.rows);

@@ -7,11 +7,11 @@
 
 #include <cstdint>
 #include <memory>
-#include <span>
 #include <vector>
 
 #include <absl/status/statusor.h>
 
+#include "engine/append_check.h"
 #include "engine/base/random.h"
 #include "engine/file/directory.h"
 #include "engine/file/head_file.h"
@@ -37,14 +37,14 @@ class SegmentLog {
     HeadMark end;
   };
 
-  // Writes the rows of one transaction and syncs them.
+  // Writes the rows and answers of one transaction and syncs them. REQUIRES: there are rows.
   //
   // Fails with
   //   kUnavailable       the disk took it not or not whole; what was written of it is gone again
   //   kInvalidArgument   the frame would be over kMaxFrameBytes; nothing was written
   //   kInternal          a sync failed, or a part of a frame could not be removed: the outcome is
   //                      unknown and nothing may be written any more
-  absl::StatusOr<Appended> Append(Tx tx, std::span<const Record> rows);
+  absl::StatusOr<Appended> Append(const Appending& appending);
 
  private:
   SegmentLog(const Directory& directory, HeadFile& head, Options options)

@@ -21,7 +21,8 @@ State::State(Catalogue catalogue, Contents contents)
       index_(std::move(contents.index)),
       recent_(kRecentBytes),
       tails_(std::move(contents.tails)),
-      end_(contents.end) {}
+      end_(contents.end),
+      answers_(std::move(contents.answers)) {}
 
 State::Cut State::Now() const {
   MutexLock lock(mutex_);
@@ -78,7 +79,8 @@ std::vector<Place> State::Places(StreamId stream, Position from, Position throug
   return places;
 }
 
-void State::Publish(const SegmentLog::Appended& appended, std::span<const Record> rows) {
+void State::Publish(const SegmentLog::Appended& appended, const Appending& appending) {
+  const std::span<const Record> rows = appending.rows;
   MutexLock lock(mutex_);
   if (segments_.back() != appended.end.segment) {
     segments_.push_back(appended.end.segment);
@@ -90,6 +92,24 @@ void State::Publish(const SegmentLog::Appended& appended, std::span<const Record
   }
   tails_ = TailsAfter(catalogue_, std::move(tails_), rows);
   end_ = appended.end;
+  for (const KeptAnswer& answer : appending.answers) {
+    answers_.Add(answer);
+  }
+}
+
+std::vector<KeptAnswer> State::Answers(std::span<const std::string> keys) const {
+  MutexLock lock(mutex_);
+  return answers_.Find(keys);
+}
+
+bool State::HasAnyAnswer(std::span<const KeptAnswer> answers) const {
+  MutexLock lock(mutex_);
+  return answers_.HasAny(answers);
+}
+
+std::size_t State::PruneAnswers(Timestamp before, std::size_t limit) {
+  MutexLock lock(mutex_);
+  return answers_.Prune(before, limit);
 }
 
 void State::SetLastPayload(StreamId stream, Payload payload) {

@@ -50,7 +50,12 @@ class State {
                             std::size_t limit) const;
 
   // Shows a transaction that is durable.
-  void Publish(const SegmentLog::Appended& appended, std::span<const Record> rows);
+  void Publish(const SegmentLog::Appended& appended, const Appending& appending);
+
+  // As AnswerTable.
+  std::vector<KeptAnswer> Answers(std::span<const std::string> keys) const;
+  bool HasAnyAnswer(std::span<const KeptAnswer> answers) const;
+  std::size_t PruneAnswers(Timestamp before, std::size_t limit);
 
   // Fills in the last record of a chained stream, read when the engine is opened.
   void SetLastPayload(StreamId stream, Payload payload);
@@ -65,6 +70,7 @@ class State {
   RecentRows recent_ ABSL_GUARDED_BY(mutex_);
   std::vector<StreamTail> tails_ ABSL_GUARDED_BY(mutex_);
   HeadMark end_ ABSL_GUARDED_BY(mutex_);
+  AnswerTable answers_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace engine::file

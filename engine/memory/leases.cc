@@ -158,4 +158,19 @@ absl::Status RowLeases::Judge(const Fence& fence) const {
   return absl::OkStatus();
 }
 
+absl::StatusOr<std::vector<absl::Status>> LockedTerms::Judge(RowLeases& leases,
+                                                             const std::vector<Fence>& fences,
+                                                             Deadline deadline) {
+  std::vector<absl::Status> judged;
+  if (fences.empty()) {
+    return judged;
+  }
+  ASSIGN_OR_RETURN(RowLeases::Locked locked, leases.LockFor(fences, deadline));
+  locked_.emplace(std::move(locked));
+  for (const Fence& fence : fences) {
+    judged.push_back(leases.Judge(fence));
+  }
+  return judged;
+}
+
 }  // namespace engine::memory

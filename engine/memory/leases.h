@@ -7,6 +7,7 @@
 
 #include <list>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -65,6 +66,22 @@ class RowLeases final : public Leases {
   std::set<std::string> locked_ ABSL_GUARDED_BY(mutex_);
   // What others wait for, in the order in which they came.
   std::list<const std::set<std::string>*> waiting_ ABSL_GUARDED_BY(mutex_);
+};
+
+// The terms of one transaction: their rows are locked from before they are judged until it ends.
+//
+// One thread. Judge may block, at most until its deadline.
+class LockedTerms {
+ public:
+  // One status a fence, in their order. Called at most once.
+  absl::StatusOr<std::vector<absl::Status>> Judge(RowLeases& leases,
+                                                  const std::vector<Fence>& fences,
+                                                  Deadline deadline);
+  // Unlocks them; so does destruction.
+  void Leave() { locked_.reset(); }
+
+ private:
+  std::optional<RowLeases::Locked> locked_;
 };
 
 }  // namespace engine::memory

@@ -4,6 +4,7 @@
 #include <map>
 #include <utility>
 
+#include "engine/answer_table.h"
 #include "engine/append_check.h"
 #include "engine/base/guard.h"
 #include "engine/base/mutex.h"
@@ -39,9 +40,12 @@ class MemoryJournal final : public Engine, public Journal {
   absl::StatusOr<std::vector<StreamTail>> Tails(Deadline deadline) override;
   absl::Status Scan(const ScanOptions& options, const RowSink& sink, Deadline deadline) override;
 
-  LockedState ReadLocked(const Cursors& after);
-  absl::Status CheckRows(std::span<const Record> rows);
-  CommitOutcome Take(std::vector<Record> rows);
+  absl::StatusOr<int> PruneAnswers(Duration age, int limit, Deadline deadline) override;
+
+  RowLeases& row_leases() { return leases_; }
+  LockedState ReadLocked(const Question& question);
+  absl::Status Check(const Appending& appending);
+  CommitOutcome Take(std::vector<Record> rows, std::vector<KeptAnswer> answers);
   void Unlock();
 
  private:
@@ -58,29 +62,39 @@ class MemoryJournal final : public Engine, public Journal {
   std::map<StreamId, std::vector<Record>> rows_ ABSL_GUARDED_BY(mutex_);
   std::vector<StreamTail> tails_ ABSL_GUARDED_BY(mutex_);
   Tx last_tx_ ABSL_GUARDED_BY(mutex_) = Tx::kBeforeFirst;
+  AnswerTable answers_ ABSL_GUARDED_BY(mutex_);
 };
 
 class MemoryTransaction final : public Transaction {
  public:
-  explicit MemoryTransaction(MemoryJournal& journal) : journal_(journal) {}
+  MemoryTransaction(MemoryJournal& journal, Deadline deadline)
+      : journal_(journal), deadline_(deadline) {}
   ~MemoryTransaction() override {
     if (open_) {
       journal_.Unlock();
     }
   }
 
-  absl::StatusOr<LockedState> Read(const Cursors& after) override {
-    return journal_.ReadLocked(after);
+  absl::StatusOr<LockedState> Read(const Question& question) override {
+    LockedState state = journal_.ReadLocked(question);
+    ASSIGN_OR_RETURN(state.fences, terms_.Judge(journal_.row_leases(), question.fences, deadline_));
+    return state;
   }
 
-  absl::Status Append(std::vector<Record> rows) override {
-    RETURN_IF_ERROR(journal_.CheckRows(rows));
+  absl::Status Append(std::vector<Record> rows, std::vector<KeptAnswer> answers) override {
+    RETURN_IF_ERROR(journal_.Check({rows, answers}));
     rows_ = std::move(rows);
+    answers_ = std::move(answers);
     return absl::OkStatus();
   }
 
-  CommitOutcome Commit() override {
-    CommitOutcome outcome = journal_.Take(std::move(rows_));
+  CommitOutcome Commit(Deadline deadline) override {
+    CommitOutcome outcome = {CommitOutcome::Kind::kFailed,
+                             absl::DeadlineExceededError("the deadline passed before the commit")};
+    if (GUARD("memory.commit-deadline", !deadline.HasPassed())) {
+      outcome = journal_.Take(std::move(rows_), std::move(answers_));
+    }
+    terms_.Leave();
     journal_.Unlock();
     open_ = false;
     return outcome;
@@ -88,7 +102,10 @@ class MemoryTransaction final : public Transaction {
 
  private:
   MemoryJournal& journal_;
+  const Deadline deadline_;
+  LockedTerms terms_;
   std::vector<Record> rows_;
+  std::vector<KeptAnswer> answers_;
   bool open_ = true;
 };
 
@@ -100,7 +117,7 @@ absl::StatusOr<std::unique_ptr<Transaction>> MemoryJournal::Begin(Deadline deadl
     }
   }
   locked_ = true;
-  return std::make_unique<MemoryTransaction>(*this);
+  return std::make_unique<MemoryTransaction>(*this, deadline);
 }
 
 News MemoryJournal::NewsAfter(const Cursors& after) const {
@@ -155,21 +172,31 @@ absl::Status MemoryJournal::Scan(const ScanOptions& options, const RowSink& sink
   return rows.empty() ? absl::OkStatus() : sink(rows);
 }
 
-LockedState MemoryJournal::ReadLocked(const Cursors& after) {
+LockedState MemoryJournal::ReadLocked(const Question& question) {
   MutexLock lock(mutex_);
-  LockedState state{NewsAfter(after), tails_, last_tx_, clock_.Now()};
+  LockedState state{NewsAfter(question.after), tails_, last_tx_, clock_.Now()};
   for (const StreamTail& tail : tails_) {
     state.now = std::max(state.now, tail.at);
   }
+  state.answers = answers_.Find(question.answers);
   return state;
 }
 
-absl::Status MemoryJournal::CheckRows(std::span<const Record> rows) {
+absl::Status MemoryJournal::Check(const Appending& appending) {
   MutexLock lock(mutex_);
-  return CheckAppend(catalogue_, tails_, last_tx_, rows);
+  if (answers_.HasAny(appending.answers)) {
+    return absl::AbortedError("the key has an answer already");
+  }
+  return CheckAppend(catalogue_, tails_, last_tx_, appending);
 }
 
-CommitOutcome MemoryJournal::Take(std::vector<Record> rows) {
+absl::StatusOr<int> MemoryJournal::PruneAnswers(Duration age, int limit, Deadline) {
+  MutexLock lock(mutex_);
+  return static_cast<int>(
+      answers_.Prune(AnswersBefore(clock_.Now(), age), static_cast<std::size_t>(limit)));
+}
+
+CommitOutcome MemoryJournal::Take(std::vector<Record> rows, std::vector<KeptAnswer> answers) {
   MutexLock lock(mutex_);
   if (rows.empty()) {
     return {CommitOutcome::Kind::kFailed, absl::InvalidArgumentError("nothing was appended")};
@@ -178,6 +205,9 @@ CommitOutcome MemoryJournal::Take(std::vector<Record> rows) {
   last_tx_ = rows.back().tx;
   for (Record& row : rows) {
     rows_[row.stream].push_back(std::move(row));
+  }
+  for (KeptAnswer& answer : answers) {
+    answers_.Add(std::move(answer));
   }
   return {CommitOutcome::Kind::kCommitted, absl::OkStatus()};
 }

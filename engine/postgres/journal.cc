@@ -98,4 +98,24 @@ absl::Status PostgresJournal::Scan(const ScanOptions& options, const RowSink& si
   return status;
 }
 
+absl::StatusOr<int> PostgresJournal::PruneAnswers(Duration age, int limit, Deadline deadline) {
+  ENGINE_CHECK(limit > 0);
+  const Deadline bounded = Bounded(deadline);
+  ASSIGN_OR_RETURN(const Pool::Lease lease, pool_.Acquire(Lane::kShared, bounded));
+  Params path;
+  path.Text(statements_.schema_path);
+  Params oldest;
+  oldest.Int64(std::chrono::duration_cast<std::chrono::microseconds>(age).count()).Int64(limit);
+  const RunOutcome outcome = lease->Run({{statements_.begin, {}},
+                                         {statements_.pins, std::move(path)},
+                                         {statements_.prune, std::move(oldest)},
+                                         {statements_.commit, {}}},
+                                        bounded);
+  if (!outcome.status.ok()) {
+    lease->Close();  // It may have been left in a failed transaction.
+    return outcome.status;
+  }
+  return static_cast<int>(outcome.results[2].Int64(0, 0));
+}
+
 }  // namespace engine::postgres

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <span>
 #include <string>
@@ -47,6 +48,8 @@ class Params {
  public:
   Params& Int32(std::int32_t value);
   Params& Int64(std::int64_t value);
+  Params& Time(Timestamp value) { return Int64(value.micros - kPostgresEpochMicros); }
+  Params& EndOfTime() { return Int64(std::numeric_limits<std::int64_t>::max()); }  // `infinity`
   Params& Text(std::string value);
   Params& Array(ArrayParam array) { return Text(std::move(array).Take()); }
 

@@ -183,7 +183,8 @@ Params TailsParams(const Catalogue& catalogue) {
 absl::StatusOr<AllTails> TailsOf(const Catalogue& catalogue, const Result& result) {
   AllTails all;
   ASSIGN_OR_RETURN(all.origin, OriginOf(result, kTailServerStart));
-  all.now = result.Time(0, kTailNow);
+  all.clock = result.Time(0, kTailNow);
+  all.now = all.clock;
   for (int row = 0; row < result.rows(); ++row) {
     StreamTail tail = TailAt(result, row);
     all.last_tx = std::max(all.last_tx, tail.tx);
@@ -199,7 +200,7 @@ absl::StatusOr<AllTails> TailsOf(const Catalogue& catalogue, const Result& resul
   return all;
 }
 
-Params InsertParams(const std::vector<Record>& rows) {
+Params InsertParams(const std::vector<Record>& rows, std::optional<Timestamp> latest) {
   const std::size_t size = rows.size();
   ArrayParam streams(kInt4Oid, size), positions(kInt8Oid, size), txs(kInt8Oid, size),
       keys(kByteaOid, size), previous(kInt8Oid, size), flags(kInt2Oid, size),
@@ -224,6 +225,47 @@ Params InsertParams(const std::vector<Record>& rows) {
   params.Array(std::move(ats)).Array(std::move(checksums)).Array(std::move(digests));
   params.Array(std::move(records));
   params.Int64(GUARD("postgres.row-count", false) ? 0 : static_cast<std::int64_t>(size));
+  latest.has_value() ? params.Time(*latest) : params.EndOfTime();
+  return params;
+}
+
+Params AnswersParams(const std::vector<std::string>& keys) {
+  ArrayParam wanted(kByteaOid, keys.size());
+  for (const std::string& key : keys) {
+    wanted.AddBytes(key);
+  }
+  Params params;
+  params.Array(std::move(wanted));
+  return params;
+}
+
+std::vector<KeptAnswer> AnswersOf(const Result& result) {
+  std::vector<KeptAnswer> answers;
+  for (int row = 0; row < result.rows(); ++row) {
+    answers.push_back({.key = std::string(result.Bytes(row, 0)),
+                       .request = std::string(result.Bytes(row, 1)),
+                       .answer = std::string(result.Bytes(row, 2)),
+                       .tx = Tx{Unsigned(result.Int64(row, 3))},
+                       .at = result.Time(row, 4)});
+  }
+  return answers;
+}
+
+Params KeepParams(const std::vector<KeptAnswer>& answers) {
+  const std::size_t size = answers.size();
+  ArrayParam keys(kByteaOid, size), requests(kByteaOid, size), bytes(kByteaOid, size),
+      txs(kInt8Oid, size), ats(kTimestamptzOid, size);
+  for (const KeptAnswer& answer : answers) {
+    keys.AddBytes(answer.key);
+    requests.AddBytes(answer.request);
+    bytes.AddBytes(answer.answer);
+    txs.AddInt64(Signed(Raw(answer.tx)));
+    ats.AddTimestamp(answer.at);
+  }
+  Params params;
+  params.Array(std::move(keys)).Array(std::move(requests)).Array(std::move(bytes));
+  params.Array(std::move(txs)).Array(std::move(ats));
+  params.Int64(static_cast<std::int64_t>(size));
   return params;
 }
 

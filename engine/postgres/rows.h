@@ -4,6 +4,7 @@
 
 #pragma once
 
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -35,6 +36,7 @@ struct AllTails {
   std::vector<StreamTail> tails;  // Of the catalogue's streams, ascending.
   Tx last_tx = Tx::kBeforeFirst;  // Of all streams, also those of a newer catalogue.
   Timestamp now;                  // Not before any row's.
+  Timestamp clock;                // As the database has it.
   Origin origin;
 };
 Params TailsParams(const Catalogue& catalogue);
@@ -42,8 +44,13 @@ Params TailsParams(const Catalogue& catalogue);
 // catalogue has no row any more.
 absl::StatusOr<AllTails> TailsOf(const Catalogue& catalogue, const Result& result);
 
-// The rows of a transaction as parameters of `insert`.
-Params InsertParams(const std::vector<Record>& rows);
+// The rows of a transaction as parameters of `insert`, which fails after `latest`; none: never.
+Params InsertParams(const std::vector<Record>& rows, std::optional<Timestamp> latest);
+
+Params AnswersParams(const std::vector<std::string>& keys);
+std::vector<KeptAnswer> AnswersOf(const Result& result);
+// The answers of a transaction as parameters of `keep`.
+Params KeepParams(const std::vector<KeptAnswer>& answers);
 
 // A row of `COPY (...) TO STDOUT (FORMAT binary)` with the columns from kPosition on, without
 // framing. Fails with kDataLoss.

@@ -91,14 +91,35 @@ constexpr std::string_view kTailsSql =
     " order by s.stream_id";
 
 // Fails, and with it the transaction, when fewer rows went in than were sent: a trigger, a rule
-// or a policy can drop one without a word. (Division by zero is the only error that plain SQL can
-// raise.)
+// or a policy can drop one without a word; and when it is too late: the statement can have been
+// held up on its way for longer than its client waits. (Division by zero is the only error that
+// plain SQL can raise.)
 constexpr std::string_view kInsertSql =
     "with inserted as (insert into @JOURNAL@"
     " (stream_id, position, tx, key, previous, flags, at, checksum, digest, record)"
     " select * from unnest($1::int4[], $2::int8[], $3::int8[], $4::bytea[], $5::int8[],"
     " $6::int2[], $7::timestamptz[], $8::int8[], $9::int8[], $10::bytea[]) returning 1)"
-    " select 1 / (count(*) >= $11::int8)::int4 from inserted";
+    " select 1 / (count(*) >= $11::int8 and pg_catalog.clock_timestamp() <= $12::timestamptz)::int4"
+    " from inserted";
+
+constexpr std::string_view kAnswersSql =
+    "select a.key, a.request, a.answer, a.tx, a.at from @SCHEMA@.halo_idempotency a"
+    " where a.key = any($1::bytea[])";
+
+// As kInsertSql: none may vanish on the way.
+constexpr std::string_view kKeepSql =
+    "with inserted as (insert into @SCHEMA@.halo_idempotency (key, request, answer, tx, at)"
+    " select * from unnest($1::bytea[], $2::bytea[], $3::bytea[], $4::int8[], $5::timestamptz[])"
+    " returning 1)"
+    " select 1 / (count(*) >= $6::int8)::int4 from inserted";
+
+constexpr std::string_view kPruneSql =
+    "with old as (select a.key from @SCHEMA@.halo_idempotency a"
+    " where a.at < pg_catalog.clock_timestamp() - $1::int8 * interval '1 microsecond'"
+    " order by a.at limit $2::int8),"
+    " pruned as (delete from @SCHEMA@.halo_idempotency a using old where a.key = old.key"
+    " returning 1)"
+    " select count(*) from pruned";
 
 constexpr std::string_view kAppliedSql =
     "select version, name, min_binary_schema from @SCHEMA@.halo_schema_migrations"
@@ -300,6 +321,9 @@ Statements::Statements(const std::string& schema_name)
   news = {"halo_news", ForSchema(kNewsSql, quoted)};
   tails = {"halo_tails", ForSchema(kTailsSql, quoted)};
   insert = {"halo_insert", ForSchema(kInsertSql, quoted)};
+  answers = {"halo_answers", ForSchema(kAnswersSql, quoted)};
+  keep = {"halo_keep", ForSchema(kKeepSql, quoted)};
+  prune = {"", ForSchema(kPruneSql, quoted)};
   applied = {"", ForSchema(kAppliedSql, quoted)};
   commit = {"", "commit"};
   rollback = {"", "rollback"};

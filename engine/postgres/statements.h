@@ -63,8 +63,12 @@ struct Statements {
   Statement locked;    // From now on statements must be quick.
   Statement news;      // $1 streams, $2 positions, $3 rows a stream, $4 bytes a stream.
   Statement tails;     // $1 streams whose last record is wanted.
-  Statement insert;    // $1..$10 columns as arrays, $11 how many rows at least.
-  Statement applied;   // Which migrations were.
+  // $1..$10 columns as arrays, $11 how many rows at least, $12 until when on the server's clock.
+  Statement insert;
+  Statement answers;  // $1 keys: key, request, answer, tx, at.
+  Statement keep;     // $1..$5 columns of answers as arrays, $6 how many rows at least.
+  Statement prune;    // $1 age in microseconds, $2 how many at most: the oldest answers.
+  Statement applied;  // Which migrations were.
   Statement commit;
   Statement rollback;
   Statement ping;  // Server start, journal's oid, in recovery.

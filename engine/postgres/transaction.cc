@@ -8,6 +8,7 @@
 #include "engine/append_check.h"
 #include "engine/base/guard.h"
 #include "engine/base/status_macros.h"
+#include "engine/postgres/leases.h"
 
 namespace engine::postgres {
 namespace {
@@ -80,14 +81,39 @@ void PostgresTransaction::RollBack() {
   }
 }
 
-// Two statements, and no third party between them: the lock is ours.
-absl::Status PostgresTransaction::ReadTails(const Cursors& after, News* news) {
+// The lock in one statement, the judgement, and with it the clock, in the next: in one, the fence
+// would be judged as of before the wait for the lock. Where the judgement's answer will be.
+std::size_t PostgresTransaction::AddFenceSteps(const std::vector<Fence>& fences,
+                                               std::vector<Step>& steps) const {
+  if (fences.empty()) {
+    return steps.size();
+  }
+  Step lock{statements_.fence_lock, FenceLockParams(fences)};
+  Step judge{statements_.fence_judge, FenceJudgeParams(fences)};
+  if (GUARD("postgres.fence-judged-after-lock", false)) {
+    steps.push_back(std::move(judge));
+    steps.push_back(std::move(lock));
+    return steps.size() - 2;
+  }
+  steps.push_back(std::move(lock));
+  steps.push_back(std::move(judge));
+  return steps.size() - 1;
+}
+
+// Several statements, and no third party between them: the lock is ours. Without `state` only
+// the tails are asked for.
+absl::Status PostgresTransaction::Ask(const Question& question, LockedState* state) {
   std::vector<Step> steps;
   steps.push_back({statements_.tails, TailsParams(catalogue_)});
-  if (news != nullptr) {
-    steps.push_back({statements_.news,
-                     NewsParams(after, kNewsRowLimit, static_cast<std::int64_t>(kNewsPageBytes))});
+  if (state != nullptr) {
+    steps.push_back({statements_.news, NewsParams(question.after, kNewsRowLimit,
+                                                  static_cast<std::int64_t>(kNewsPageBytes))});
   }
+  const std::size_t answers = steps.size();
+  if (!question.answers.empty()) {
+    steps.push_back({statements_.answers, AnswersParams(question.answers)});
+  }
+  const std::size_t fences = AddFenceSteps(question.fences, steps);
   const RunOutcome outcome = lease_->Run(steps, deadline_);
   RETURN_IF_ERROR(outcome.status);
   absl::StatusOr<AllTails> ends = TailsOf(catalogue_, outcome.results[0]);
@@ -101,48 +127,73 @@ absl::Status PostgresTransaction::ReadTails(const Cursors& after, News* news) {
     lease_->Close();
     return absl::UnavailableError("halo_journal was replaced while we waited for its lock");
   }
-  if (news != nullptr) {
-    ASSIGN_OR_RETURN(*news, NewsOf(after, outcome.results[1]));
+  if (state != nullptr) {
+    ASSIGN_OR_RETURN(state->news, NewsOf(question.after, outcome.results[1]));
+    if (!question.answers.empty()) {
+      state->answers = AnswersOf(outcome.results[answers]);
+    }
+    if (!question.fences.empty()) {
+      state->fences = FencesOf(question.fences, outcome.results[fences]);
+    }
   }
   ends_ = *std::move(ends);
+  read_at_ = SystemClock().SinceBoot();
   read_ = true;
   return absl::OkStatus();
 }
 
-absl::StatusOr<LockedState> PostgresTransaction::Read(const Cursors& after) {
+absl::StatusOr<LockedState> PostgresTransaction::Read(const Question& question) {
   LockedState state;
-  RETURN_IF_ERROR(ReadTails(after, &state.news));
+  RETURN_IF_ERROR(Ask(question, &state));
   state.tails = ends_.tails;
   state.last_tx = ends_.last_tx;
   state.now = ends_.now;
   return state;
 }
 
-absl::Status PostgresTransaction::Append(std::vector<Record> rows) {
+absl::Status PostgresTransaction::Append(std::vector<Record> rows,
+                                         std::vector<KeptAnswer> answers) {
   if (!read_) {
-    RETURN_IF_ERROR(ReadTails({}, nullptr));
+    RETURN_IF_ERROR(Ask({}, nullptr));
   }
-  RETURN_IF_ERROR(CheckAppend(catalogue_, ends_.tails, ends_.last_tx, rows));
+  RETURN_IF_ERROR(CheckAppend(catalogue_, ends_.tails, ends_.last_tx, {rows, answers}));
   rows_ = std::move(rows);
+  answers_ = std::move(answers);
   return absl::OkStatus();
 }
 
-CommitOutcome PostgresTransaction::Commit() {
+std::optional<Timestamp> PostgresTransaction::OnServer(Deadline deadline) const {
+  if (GUARD("postgres.commit-deadline", deadline.IsInfinite())) {
+    return std::nullopt;
+  }
+  const Duration left = SystemClock().SinceBoot() + deadline.Remaining() - read_at_;
+  return Timestamp{ends_.clock.micros +
+                   std::chrono::duration_cast<std::chrono::microseconds>(left).count()};
+}
+
+CommitOutcome PostgresTransaction::Commit(Deadline deadline) {
+  deadline = deadline.EarlierOf(deadline_);
   // A session that has ended already, idle for too long perhaps, rolled back.
   if (!lease_->CheckOpen()) {
     return Failed(absl::UnavailableError("the database connection broke before the commit"));
   }
-  if (deadline_.HasPassed()) {
+  if (deadline.HasPassed()) {
     RollBack();
     return Failed(absl::DeadlineExceededError("the deadline passed before the commit"));
   }
   std::vector<Step> steps;
   if (!rows_.empty()) {
-    steps.push_back({statements_.insert, InsertParams(rows_)});
+    steps.push_back({statements_.insert, InsertParams(rows_, OnServer(deadline))});
+  }
+  if (!answers_.empty()) {
+    steps.push_back({statements_.keep, KeepParams(answers_)});
   }
   steps.push_back({statements_.commit, {}});
-  const CommitOutcome outcome = Judge(lease_->Run(steps, deadline_));
+  CommitOutcome outcome = Judge(lease_->Run(steps, deadline));
   if (outcome.kind == CommitOutcome::Kind::kFailed) {
+    if (deadline.HasPassed()) {
+      outcome.why = absl::DeadlineExceededError("the deadline passed before the commit");
+    }
     RollBack();
   }
   open_ = false;

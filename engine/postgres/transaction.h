@@ -1,13 +1,14 @@
 // PostgresTransaction: a transaction of the journal, in two round trips and one to open it.
 //
 //   1. BEGIN, settings, the lock
-//   2. news, tails, the time
-//   3. all rows in one INSERT, COMMIT
+//   2. tails, the time, news, answers, fences
+//   3. all rows in one INSERT, the answers in another, COMMIT
 //
 // See engine/journal.h for what it promises.
 
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "engine/journal.h"
@@ -26,9 +27,9 @@ class PostgresTransaction final : public Transaction {
                                                             Pool::Lease lease, Deadline deadline);
   ~PostgresTransaction() override;
 
-  absl::StatusOr<LockedState> Read(const Cursors& after) override;
-  absl::Status Append(std::vector<Record> rows) override;
-  CommitOutcome Commit() override;
+  absl::StatusOr<LockedState> Read(const Question& question) override;
+  absl::Status Append(std::vector<Record> rows, std::vector<KeptAnswer> answers) override;
+  CommitOutcome Commit(Deadline deadline) override;
 
  private:
   PostgresTransaction(const Catalogue& catalogue, const Statements& statements, Pool::Lease lease,
@@ -39,8 +40,11 @@ class PostgresTransaction final : public Transaction {
         deadline_(deadline) {}
 
   absl::Status TakeLock();
-  absl::Status ReadTails(const Cursors& after, News* news);
+  absl::Status Ask(const Question& question, LockedState* state);
+  std::size_t AddFenceSteps(const std::vector<Fence>& fences, std::vector<Step>& steps) const;
   CommitOutcome Judge(const RunOutcome& outcome);
+  // The deadline on the server's clock; never later, however long an answer took.
+  std::optional<Timestamp> OnServer(Deadline deadline) const;
   void RollBack();
 
   const Catalogue& catalogue_;
@@ -48,10 +52,12 @@ class PostgresTransaction final : public Transaction {
   Pool::Lease lease_;
   const Deadline deadline_;
   std::uint32_t locked_oid_ = 0;
-  bool open_ = false;  // The server has a transaction that must be ended.
-  AllTails ends_;      // Filled by the first read.
+  bool open_ = false;   // The server has a transaction that must be ended.
+  AllTails ends_;       // Filled by the first read,
+  Duration read_at_{};  // and since boot when its answer was there.
   bool read_ = false;
   std::vector<Record> rows_;
+  std::vector<KeptAnswer> answers_;
 };
 
 }  // namespace engine::postgres

@@ -60,7 +60,7 @@ TEST_P(JournalConformance, CommittedRowsAreReadByEveryDoor) {
 
 TEST_P(JournalConformance, RowsComeBackToTheByte) {
   ASSERT_OK_AND_ASSIGN(auto transaction, journal().Begin(Soon()));
-  ASSERT_OK_AND_ASSIGN(const auto state, transaction->Read(FromTheStart()));
+  ASSERT_OK_AND_ASSIGN(const auto state, transaction->Read({.after = FromTheStart()}));
   std::string every_byte;
   for (int i = 0; i < 256; ++i) {
     every_byte.push_back(static_cast<char>(i));
@@ -68,8 +68,8 @@ TEST_P(JournalConformance, RowsComeBackToTheByte) {
   RowBuilder rows(state);
   rows.Add(kThings, every_byte, every_byte).Add(kThings, "k", "", Position{1}, 7);
   rows.Add(kAudit, "", "chained").Add(kEvents, "", std::string(100'000, 'x'));
-  ASSERT_OK(transaction->Append(rows.rows()));
-  ASSERT_EQ(transaction->Commit().kind, CommitOutcome::Kind::kCommitted);
+  ASSERT_OK(transaction->Append(rows.rows(), {}));
+  ASSERT_EQ(transaction->Commit(Soon()).kind, CommitOutcome::Kind::kCommitted);
 
   std::vector<Record> read = AllRows();
   std::vector<Record> written = rows.rows();
@@ -88,7 +88,7 @@ TEST_P(JournalConformance, RowsComeBackToTheByte) {
 
 TEST_P(JournalConformance, ASecondBeginWaitsThenSeesTheFirstOnesRecords) {
   ASSERT_OK_AND_ASSIGN(auto first, journal().Begin(Soon()));
-  ASSERT_OK_AND_ASSIGN(const auto state, first->Read(FromTheStart()));
+  ASSERT_OK_AND_ASSIGN(const auto state, first->Read({.after = FromTheStart()}));
   std::atomic<bool> committed = false;
   auto second = std::async(std::launch::async, [&]() -> absl::StatusOr<News> {
     auto transaction = journal().Begin(Soon());
@@ -96,14 +96,14 @@ TEST_P(JournalConformance, ASecondBeginWaitsThenSeesTheFirstOnesRecords) {
       return transaction.status();
     }
     EXPECT_TRUE(committed) << "the lock was granted twice";
-    auto locked = (*transaction)->Read(FromTheStart());
+    auto locked = (*transaction)->Read({.after = FromTheStart()});
     return locked.ok() ? absl::StatusOr<News>(locked->news) : locked.status();
   });
   EXPECT_THAT(journal().Begin(Deadline::After(std::chrono::milliseconds(50))),
               StatusIs(absl::StatusCode::kDeadlineExceeded));
-  ASSERT_OK(first->Append(RowBuilder(state).Add(kEvents, "", "first").rows()));
+  ASSERT_OK(first->Append(RowBuilder(state).Add(kEvents, "", "first").rows(), {}));
   committed = true;
-  ASSERT_EQ(first->Commit().kind, CommitOutcome::Kind::kCommitted);
+  ASSERT_EQ(first->Commit(Soon()).kind, CommitOutcome::Kind::kCommitted);
   const auto seen = second.get();
   ASSERT_OK(seen);
   EXPECT_THAT(Payloads(seen->rows), testing::ElementsAre("first"));
@@ -112,8 +112,8 @@ TEST_P(JournalConformance, ASecondBeginWaitsThenSeesTheFirstOnesRecords) {
 TEST_P(JournalConformance, ADroppedTransactionLeavesNoTraceAndFreesTheLock) {
   {
     ASSERT_OK_AND_ASSIGN(auto transaction, journal().Begin(Soon()));
-    ASSERT_OK_AND_ASSIGN(const auto state, transaction->Read(FromTheStart()));
-    ASSERT_OK(transaction->Append(RowBuilder(state).Add(kEvents, "", "dropped").rows()));
+    ASSERT_OK_AND_ASSIGN(const auto state, transaction->Read({.after = FromTheStart()}));
+    ASSERT_OK(transaction->Append(RowBuilder(state).Add(kEvents, "", "dropped").rows(), {}));
   }
   EXPECT_TRUE(AllRows().empty());
   EXPECT_EQ(AppendEvent("kept").position, Position{1});
@@ -124,10 +124,10 @@ TEST_P(JournalConformance, RowsThatDoNotFollowTheTailsAreRefused) {
   const auto refused = [&](auto change) {
     auto transaction = journal().Begin(Soon());
     EXPECT_OK(transaction);
-    auto state = (*transaction)->Read(FromTheStart());
+    auto state = (*transaction)->Read({.after = FromTheStart()});
     EXPECT_OK(state);
     change(*state);
-    return (*transaction)->Append(RowBuilder(*state).Add(kEvents, "", "two").rows());
+    return (*transaction)->Append(RowBuilder(*state).Add(kEvents, "", "two").rows(), {});
   };
   const auto aborted = StatusIs(absl::StatusCode::kAborted);
   EXPECT_THAT(refused([](auto& state) { state.tails[1].position = Position{0}; }), aborted);
@@ -144,9 +144,9 @@ TEST_P(JournalConformance, RecordsOverTheLimitsAreRefused) {
                           const std::string& payload) {
     auto transaction = journal().Begin(Soon());
     EXPECT_OK(transaction);
-    const auto state = (*transaction)->Read(FromTheStart());
+    const auto state = (*transaction)->Read({.after = FromTheStart()});
     EXPECT_OK(state);
-    return (*transaction)->Append(RowBuilder(*state).Add(stream, key, payload).rows());
+    return (*transaction)->Append(RowBuilder(*state).Add(stream, key, payload).rows(), {});
   };
   const auto invalid = StatusIs(absl::StatusCode::kInvalidArgument);
   EXPECT_THAT(append(kEvents, "", std::string(engine::kMaxRecordBytes + 1, 'x')), invalid);
@@ -165,7 +165,7 @@ TEST_P(JournalConformance, ATransactionOfVeryManySmallRowsIsRefused) {
   for (std::size_t cost = 0; cost <= engine::kMaxTransactionBytes; cost += engine::RowCost(0, 1)) {
     rows.Add(kEvents, "", "x");
   }
-  EXPECT_THAT(transaction->Append(rows.rows()), StatusIs(absl::StatusCode::kInvalidArgument));
+  EXPECT_THAT(transaction->Append(rows.rows(), {}), StatusIs(absl::StatusCode::kInvalidArgument));
 }
 
 TEST_P(JournalConformance, UnderTheLockNewsTailsAndTimeAreOneCut) {
@@ -174,7 +174,7 @@ TEST_P(JournalConformance, UnderTheLockNewsTailsAndTimeAreOneCut) {
   ASSERT_OK_AND_ASSIGN(auto transaction, journal().Begin(Soon()));
   engine::Cursors cursors = FromTheStart();
   cursors[1].position = Position{1};
-  ASSERT_OK_AND_ASSIGN(const auto state, transaction->Read(cursors));
+  ASSERT_OK_AND_ASSIGN(const auto state, transaction->Read({.after = cursors}));
   EXPECT_THAT(Payloads(state.news.rows), testing::ElementsAre("two"));
   EXPECT_EQ(state.news.after, cursors);
   EXPECT_EQ(state.tails[1].position, Position{2});
@@ -189,8 +189,8 @@ TEST_P(JournalConformance, TimeDoesNotFallBehindTheLastRow) {
   ASSERT_OK_AND_ASSIGN(auto state, transaction->Read({}));
   state.now.micros += 24LL * 3600 * 1'000'000;
   const std::vector<Record> rows = RowBuilder(state).Add(kEvents, "", "tomorrow").rows();
-  ASSERT_OK(transaction->Append(rows));
-  ASSERT_EQ(transaction->Commit().kind, CommitOutcome::Kind::kCommitted);
+  ASSERT_OK(transaction->Append(rows, {}));
+  ASSERT_EQ(transaction->Commit(Soon()).kind, CommitOutcome::Kind::kCommitted);
   transaction.reset();
   const Record next = AppendEvent("today");
   EXPECT_GE(next.at, rows.front().at);
@@ -207,8 +207,8 @@ TEST_P(JournalConformance, ManySmallRowsAreLimitedAsAPageIs) {
     for (std::size_t i = 0; i < rows; ++i) {
       builder.Add(kThings, "k", "v");
     }
-    RETURN_IF_ERROR(transaction->Append(builder.rows()));
-    return transaction->Commit().why;
+    RETURN_IF_ERROR(transaction->Append(builder.rows(), {}));
+    return transaction->Commit(Soon()).why;
   };
   EXPECT_THAT(append(kMost + 1), StatusIs(absl::StatusCode::kInvalidArgument));
   ASSERT_OK(append(kMost));
@@ -221,8 +221,8 @@ TEST_P(JournalConformance, TheTailOfAChainedStreamCarriesItsLastRecord) {
   ASSERT_OK_AND_ASSIGN(auto state, transaction->Read({}));
   EXPECT_EQ(state.tails[0].last_payload.size(), 0U);
   ASSERT_OK(transaction->Append(
-      RowBuilder(state).Add(kAudit, "", "entry 1").Add(kAudit, "", "entry 2").rows()));
-  ASSERT_EQ(transaction->Commit().kind, CommitOutcome::Kind::kCommitted);
+      RowBuilder(state).Add(kAudit, "", "entry 1").Add(kAudit, "", "entry 2").rows(), {}));
+  ASSERT_EQ(transaction->Commit(Soon()).kind, CommitOutcome::Kind::kCommitted);
   transaction.reset();
   ASSERT_OK_AND_ASSIGN(transaction, journal().Begin(Soon()));
   ASSERT_OK_AND_ASSIGN(state, transaction->Read({}));
@@ -232,10 +232,11 @@ TEST_P(JournalConformance, TheTailOfAChainedStreamCarriesItsLastRecord) {
 
 TEST_P(JournalConformance, NewsIsOfTheAskedStreamsOnly) {
   ASSERT_OK_AND_ASSIGN(auto transaction, journal().Begin(Soon()));
-  ASSERT_OK_AND_ASSIGN(const auto state, transaction->Read(FromTheStart()));
+  ASSERT_OK_AND_ASSIGN(const auto state, transaction->Read({.after = FromTheStart()}));
   ASSERT_OK(transaction->Append(
-      RowBuilder(state).Add(kAudit, "", "a").Add(kEvents, "", "e").Add(kThings, "k", "t").rows()));
-  ASSERT_EQ(transaction->Commit().kind, CommitOutcome::Kind::kCommitted);
+      RowBuilder(state).Add(kAudit, "", "a").Add(kEvents, "", "e").Add(kThings, "k", "t").rows(),
+      {}));
+  ASSERT_EQ(transaction->Commit(Soon()).kind, CommitOutcome::Kind::kCommitted);
   const engine::Cursors some = {{kEvents, {}, {}}, {kThings, {}, {}}};
   ASSERT_OK_AND_ASSIGN(const News news, journal().ReadAfter(some, Soon()));
   EXPECT_THAT(Payloads(news.rows), testing::ElementsAre("e", "t"));
@@ -249,8 +250,8 @@ TEST_P(JournalConformance, APageOfNewsHoldsWholeTransactions) {
     ASSERT_OK_AND_ASSIGN(const auto state, transaction->Read({}));
     RowBuilder rows(state);
     rows.Add(kEvents, "", big).Add(kThings, "k", "small").Add(kEvents, "", big);
-    ASSERT_OK(transaction->Append(rows.rows()));
-    ASSERT_EQ(transaction->Commit().kind, CommitOutcome::Kind::kCommitted);
+    ASSERT_OK(transaction->Append(rows.rows(), {}));
+    ASSERT_EQ(transaction->Commit(Soon()).kind, CommitOutcome::Kind::kCommitted);
   }
   engine::Cursors cursors = {{kEvents, {}, {}}, {kThings, {}, {}}};
   std::size_t rows = 0;
@@ -308,8 +309,8 @@ TEST_P(JournalConformance, ReadersSeeWholeTransactionsWhileWritersGo) {
       ASSERT_OK(state);
       RowBuilder rows(*state);
       rows.Add(kEvents, "", "e").Add(kThings, "k", "t").Add(kEvents, "", "e");
-      ASSERT_OK((*transaction)->Append(rows.rows()));
-      ASSERT_EQ((*transaction)->Commit().kind, CommitOutcome::Kind::kCommitted);
+      ASSERT_OK((*transaction)->Append(rows.rows(), {}));
+      ASSERT_EQ((*transaction)->Commit(Soon()).kind, CommitOutcome::Kind::kCommitted);
     }
     done = true;
   });
@@ -370,7 +371,7 @@ TEST_P(JournalConformance, ASecondProcessSharesTheLockAndTheRows) {
                 StatusIs(absl::StatusCode::kDeadlineExceeded));
   }
   ASSERT_OK_AND_ASSIGN(auto transaction, other.Begin(Soon()));
-  ASSERT_OK_AND_ASSIGN(const auto state, transaction->Read(FromTheStart()));
+  ASSERT_OK_AND_ASSIGN(const auto state, transaction->Read({.after = FromTheStart()}));
   EXPECT_THAT(Payloads(state.news.rows), testing::ElementsAre("one"));
 }
 

@@ -77,8 +77,8 @@ absl::Status CopyJournal(engine::Journal& from, engine::Journal& to) {
   for (const auto& [tx, rows] : transactions) {
     ASSIGN_OR_RETURN(const auto transaction, to.Begin(engine::Deadline::Infinite()));
     RETURN_IF_ERROR(transaction->Read({}).status());
-    RETURN_IF_ERROR(transaction->Append(rows));
-    RETURN_IF_ERROR(transaction->Commit().why);
+    RETURN_IF_ERROR(transaction->Append(rows, {}));
+    RETURN_IF_ERROR(transaction->Commit(engine::Deadline::Infinite()).why);
   }
   return absl::OkStatus();
 }

@@ -21,7 +21,8 @@ namespace engine {
 
 class CommitterFixture {
  public:
-  CommitterFixture() {
+  explicit CommitterFixture(Catalogue streams = support::Streams())
+      : store_(memory::Open(std::move(streams))) {
     journal_.hooks.before_begin = [this] {
       MutexLock lock(mutex_);
       ++begins_;
@@ -63,7 +64,11 @@ class CommitterFixture {
   }
 
   std::size_t Submit(support::ToyBody body, Deadline deadline = support::Soon()) {
-    committer_->Submit(support::MakeToyCommand(std::move(body), submitted_, outcomes_, deadline));
+    return Submit(std::move(body), support::ToyTerms{.deadline = deadline});
+  }
+  std::size_t Submit(support::ToyBody body, support::ToyTerms terms) {
+    committer_->Submit(
+        support::MakeToyCommand(std::move(body), submitted_, outcomes_, std::move(terms)));
     return submitted_++;
   }
   std::vector<support::Ended> WaitForAll() { return outcomes_.WaitFor(submitted_); }
@@ -87,7 +92,7 @@ class CommitterFixture {
     return values;
   }
 
-  std::unique_ptr<Engine> store_ = memory::Open(support::Streams());
+  std::unique_ptr<Engine> store_;
   support::HookedJournal journal_{store_->journal()};
   std::unique_ptr<Follower> follower_;
   std::unique_ptr<Follower> audit_;

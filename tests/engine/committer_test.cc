@@ -155,8 +155,13 @@ TEST_F(CommitterTest, ACommandPastItsDeadlineIsDroppedUnjudged) {
   Open();
   Hold();
   bool judged = false;
-  const Deadline deadline = Deadline::After(std::chrono::milliseconds(50));
-  Submit(PutAlways("a", "1"));
+  const Deadline deadline = Deadline::After(std::chrono::milliseconds(300));
+  // It is in time when the lock is granted, and late when its turn comes.
+  Submit([&](support::ToyWork& work) {
+    support::WaitFor([&] { return deadline.HasPassed(); }, support::Soon());
+    work.Put("a", "1");
+    return std::string();
+  });
   Submit(
       [&](support::ToyWork& work) {
         judged = true;
@@ -165,14 +170,67 @@ TEST_F(CommitterTest, ACommandPastItsDeadlineIsDroppedUnjudged) {
       },
       deadline);
   WaitForBegins(1);
-  // It is in time when the batch is led, and late when the lock is granted.
-  ASSERT_TRUE(support::WaitFor([&] { return deadline.HasPassed(); }, support::Soon()));
   Release();
   const std::vector<Ended> ended = WaitForAll();
   EXPECT_EQ(ended[0].kind, Kind::kCommitted);
   EXPECT_EQ(ended[1].kind, Kind::kFailed);
   EXPECT_THAT(ended[1].why, StatusIs(absl::StatusCode::kDeadlineExceeded));
   EXPECT_FALSE(judged);
+}
+
+TEST_F(CommitterTest, WhoseDeadlinePassesIsToldWhileTheOthersWaitOnForTheLock) {
+  Open();
+  Hold();
+  Submit(PutAlways("a", "1"));
+  Submit(PutAlways("b", "2"), Deadline::After(std::chrono::milliseconds(50)));
+  const Ended late = outcomes_.WaitFor(1).front();
+  EXPECT_THAT(late.why, StatusIs(absl::StatusCode::kDeadlineExceeded));
+  Release();
+  EXPECT_EQ(WaitForAll()[0].kind, Kind::kCommitted);
+  EXPECT_EQ(begins_, 1) << "the place in the queue for the lock was kept";
+  EXPECT_THAT(Values(), testing::ElementsAre(testing::Pair("a", "1")));
+}
+
+TEST_F(CommitterTest, ACommitDoesNotBeginAfterADeadlineOfItsBatch) {
+  // The store is quick to grant the lock and slow after it.
+  Open();
+  const Deadline deadline = Deadline::After(std::chrono::milliseconds(100));
+  Hold();
+  Submit(PutAlways("a", "1"));
+  Submit(
+      [&](support::ToyWork& work) {
+        work.Put("b", "2");
+        support::WaitFor([&] { return deadline.HasPassed(); }, support::Soon());
+        return std::string();
+      },
+      deadline);
+  WaitForBegins(1);
+  Release();
+  const std::vector<Ended> ended = WaitForAll();
+  EXPECT_EQ(ended[0].kind, Kind::kCommitted);
+  EXPECT_THAT(ended[1].why, StatusIs(absl::StatusCode::kDeadlineExceeded));
+  EXPECT_THAT(Values(), testing::ElementsAre(testing::Pair("a", "1")));
+}
+
+TEST_F(CommitterTest, ABatchThatFailsThroughNobodysFaultIsTriedTogetherAgain) {
+  int commits = 0;
+  journal_.hooks.on_commit = [&commits](const std::vector<Record>&, const auto& commit) {
+    if (++commits == 1) {
+      return CommitOutcome{CommitOutcome::Kind::kFailed, absl::UnavailableError("broke")};
+    }
+    return commit();
+  };
+  Open();
+  Hold();
+  for (int i = 0; i < 10; ++i) {
+    Submit(PutAlways("key" + std::to_string(i), "v"));
+  }
+  WaitForBegins(1);
+  Release();
+  for (const Ended& ended : WaitForAll()) {
+    EXPECT_EQ(ended.kind, Kind::kCommitted);
+  }
+  EXPECT_EQ(commits, 2);
 }
 
 TEST_F(CommitterTest, AStoreThatGivesUpEarlyIsNotAskedAgainForTheSameCommand) {
@@ -190,10 +248,10 @@ TEST_F(CommitterTest, AStoreThatGivesUpEarlyIsNotAskedAgainForTheSameCommand) {
 }
 
 TEST_F(CommitterTest, AFullQueueRefusesAtOnce) {
-  Open({.max_queue = 1});
+  Open({.max_queue = 2});
   Hold();
   Submit(PutAlways("a", "1"));
-  WaitForBegins(1);  // "a" is out of the queue.
+  WaitForBegins(1);
   Submit(PutAlways("b", "2"));
   Submit(PutAlways("c", "3"));
   const Ended refused = outcomes_.WaitFor(1).front();
@@ -321,140 +379,6 @@ TEST_F(CommitterTest, ADamagedAuditStopsWhatMustBeAudited) {
   Submit(PutAlways("a", "1"));
   EXPECT_THAT(WaitForAll().front().why, StatusIs(absl::StatusCode::kDataLoss));
   EXPECT_EQ(AllRows().size(), 1U);
-}
-
-class UnknownOutcomeTest : public CommitterTest {
- protected:
-  // The first commit's answer is lost; `really` says whether it happened.
-  void LoseFirstAnswer(bool really) {
-    journal_.hooks.on_commit = [really, first = true](const auto&, const auto& commit) mutable {
-      if (!std::exchange(first, false)) {
-        return commit();
-      }
-      if (really) {
-        commit();
-      }
-      return CommitOutcome{CommitOutcome::Kind::kUnknown, absl::UnknownError("cut")};
-    };
-  }
-};
-
-TEST_F(UnknownOutcomeTest, ThatWasACommitIsAnsweredAsOneAndDoneOnce) {
-  LoseFirstAnswer(true);
-  Open();
-  Submit(Increment("counter"));
-  const Ended ended = WaitForAll().front();
-  EXPECT_EQ(ended.kind, Kind::kCommitted);
-  EXPECT_EQ(Values().at("counter"), "1");
-  EXPECT_EQ(AllRows().size(), 2U);
-  EXPECT_EQ(committer_->counters().unknown, 1U);
-}
-
-TEST_F(UnknownOutcomeTest, ThatWasNoneWritesNothing) {
-  LoseFirstAnswer(false);
-  Open();
-  Submit(Increment("counter"));
-  EXPECT_EQ(WaitForAll().front().kind, Kind::kFailed);
-  EXPECT_TRUE(AllRows().empty());
-  Submit(Increment("counter"));
-  EXPECT_EQ(WaitForAll().back().kind, Kind::kCommitted);
-}
-
-TEST_F(UnknownOutcomeTest, ForeignRowsAtItsPositionsMeanItFailed) {
-  journal_.hooks.on_commit = [this, first = true](const auto&, const auto& commit) mutable {
-    if (!std::exchange(first, false)) {
-      return commit();
-    }
-    return CommitOutcome{CommitOutcome::Kind::kUnknown, absl::UnknownError("cut")};
-  };
-  Open();
-  Submit(Increment("counter"));
-  EXPECT_EQ(WaitForAll().front().kind, Kind::kFailed);
-  AppendOne(store_->journal(), kThings, "counter", "41");
-  Submit(Increment("counter"));
-  EXPECT_EQ(WaitForAll().back().answer, "42");
-}
-
-TEST_F(UnknownOutcomeTest, AForeignWriterThatComesFirstIsNotTakenForIt) {
-  // The lost commit never happened, and before it is settled another writer has its positions.
-  LoseFirstAnswer(false);
-  int begins = 0;
-  journal_.hooks.before_begin = [this, &begins] {
-    if (++begins == 2) {
-      AppendOne(store_->journal(), kThings, "counter", "41");
-      AppendOne(store_->journal(), kAudit, "", "foreign");
-    }
-    return absl::OkStatus();
-  };
-  Open();
-  Submit(Increment("counter"));
-  EXPECT_EQ(WaitForAll().front().kind, Kind::kFailed);
-  Submit(Increment("counter"));
-  EXPECT_EQ(WaitForAll().back().answer, "42");
-}
-
-TEST_F(UnknownOutcomeTest, ThatIsSettledAfterForeignRowsIsStillACommit) {
-  LoseFirstAnswer(true);
-  int begins = 0;
-  journal_.hooks.before_begin = [this, &begins] {
-    if (++begins == 2) {
-      AppendOne(store_->journal(), kThings, "counter", "41");
-    }
-    return absl::OkStatus();
-  };
-  Open();
-  Submit(Increment("counter"));
-  EXPECT_EQ(WaitForAll().front().kind, Kind::kCommitted);
-  Submit(Increment("counter"));
-  EXPECT_EQ(WaitForAll().back().answer, "42");
-}
-
-TEST_F(UnknownOutcomeTest, OfABatchIsSettledForEachOfItsCommands) {
-  LoseFirstAnswer(false);
-  Open();
-  Hold();
-  for (int i = 0; i < 5; ++i) {
-    Submit(PutAlways("key" + std::to_string(i), "v"));
-  }
-  WaitForBegins(1);
-  Release();
-  for (const Ended& ended : WaitForAll()) {
-    EXPECT_EQ(ended.kind, Kind::kCommitted) << "each was tried again, alone";
-  }
-  EXPECT_EQ(Values().size(), 5U);
-  EXPECT_EQ(AllRows().size(), 10U);
-}
-
-TEST_F(UnknownOutcomeTest, EndsWithAShutdown) {
-  journal_.hooks.on_commit = [this](const auto&, const auto&) {
-    Release(absl::UnavailableError("store away"));
-    return CommitOutcome{CommitOutcome::Kind::kUnknown, absl::UnknownError("cut")};
-  };
-  Open();
-  Submit(Increment("counter"));
-  WaitForBegins(2);  // It is being settled.
-  Submit(Increment("counter"));
-  committer_.reset();
-  const std::vector<Ended> ended = WaitForAll();
-  EXPECT_EQ(ended[0].kind, Kind::kUnknown);
-  EXPECT_EQ(ended[1].kind, Kind::kFailed);
-  EXPECT_THAT(ended[1].why, StatusIs(absl::StatusCode::kUnavailable));
-}
-
-TEST_F(UnknownOutcomeTest, IsCalledUnknownWhenTheStoreStaysAway) {
-  journal_.hooks.on_commit = [this](const auto&, const auto& commit) {
-    commit();
-    Release(absl::UnavailableError("store away"));
-    return CommitOutcome{CommitOutcome::Kind::kUnknown, absl::UnknownError("cut")};
-  };
-  Open();
-  Submit(Increment("counter"), Deadline::After(std::chrono::milliseconds(300)));
-  EXPECT_EQ(WaitForAll().front().kind, Kind::kUnknown);
-  journal_.hooks.on_commit = {};
-  Release();
-  Submit(Increment("counter"));
-  const Ended next = WaitForAll().back();
-  EXPECT_EQ(next.answer, "2") << "what became of it is seen by the next command";
 }
 
 }  // namespace

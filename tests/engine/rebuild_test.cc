@@ -63,9 +63,9 @@ class RebuildTest : public testing::Test {
     const ScanOptions options{.after = support::FromTheStart(), .through = {}};
     ASSERT_OK(store_->journal().Scan(options, take, Soon()));
     ASSERT_OK_AND_ASSIGN(const auto transaction, restored_->journal().Begin(Soon()));
-    ASSERT_OK(transaction->Read(support::FromTheStart()));
-    ASSERT_OK(transaction->Append(rows));
-    ASSERT_EQ(transaction->Commit().kind, CommitOutcome::Kind::kCommitted);
+    ASSERT_OK(transaction->Read({.after = support::FromTheStart()}));
+    ASSERT_OK(transaction->Append(rows, {}));
+    ASSERT_EQ(transaction->Commit(Soon()).kind, CommitOutcome::Kind::kCommitted);
   }
   // As a flight does it.
   absl::Status CatchUp() {
@@ -154,11 +154,11 @@ TEST_F(RebuildTest, NewsThatAnotherStreamIsAheadOfShowsNothing) {
   ASSERT_OK_AND_ASSIGN(const News early, journal_.ReadAfter(follower_.cursors(), Soon()));
   // A transaction of both streams, of which only the events come another way.
   ASSERT_OK_AND_ASSIGN(auto transaction, journal_.Begin(Soon()));
-  ASSERT_OK_AND_ASSIGN(const LockedState state, transaction->Read(follower_.cursors()));
+  ASSERT_OK_AND_ASSIGN(const LockedState state, transaction->Read({.after = follower_.cursors()}));
   const std::vector<Record> rows =
       support::RowBuilder(state).Add(kThings, "b", "newer").Add(kEvents, "", "too").rows();
-  ASSERT_OK(transaction->Append(rows));
-  ASSERT_EQ(transaction->Commit().kind, CommitOutcome::Kind::kCommitted);
+  ASSERT_OK(transaction->Append(rows, {}));
+  ASSERT_EQ(transaction->Commit(Soon()).kind, CommitOutcome::Kind::kCommitted);
   transaction.reset();
   News events = early;
   events.after = {{kEvents, Position{1}, Of(kEvents).digest}};

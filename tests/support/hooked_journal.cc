@@ -10,17 +10,18 @@ class HookedJournal::HookedTransaction final : public engine::Transaction {
                     std::string origin)
       : behind_(std::move(behind)), hooks_(hooks), origin_(std::move(origin)) {}
 
-  absl::StatusOr<engine::LockedState> Read(const engine::Cursors& after) override {
-    ASSIGN_OR_RETURN(engine::LockedState state, behind_->Read(after));
+  absl::StatusOr<engine::LockedState> Read(const engine::Question& question) override {
+    ASSIGN_OR_RETURN(engine::LockedState state, behind_->Read(question));
     state.news.origin.id += origin_;
     return state;
   }
-  absl::Status Append(std::vector<engine::Record> rows) override {
+  absl::Status Append(std::vector<engine::Record> rows,
+                      std::vector<engine::KeptAnswer> answers) override {
     rows_ = rows;
-    return behind_->Append(std::move(rows));
+    return behind_->Append(std::move(rows), std::move(answers));
   }
-  engine::CommitOutcome Commit() override {
-    const auto commit = [this] { return behind_->Commit(); };
+  engine::CommitOutcome Commit(engine::Deadline deadline) override {
+    const auto commit = [this, deadline] { return behind_->Commit(deadline); };
     return hooks_.on_commit ? hooks_.on_commit(rows_, commit) : commit();
   }
 

@@ -59,6 +59,10 @@ class HookedJournal final : public engine::Journal {
     }
     return behind_->Scan(options, sink, deadline);
   }
+  absl::StatusOr<int> PruneAnswers(engine::Duration age, int limit,
+                                   engine::Deadline deadline) override {
+    return behind_->PruneAnswers(age, limit, deadline);
+  }
 
  private:
   class HookedTransaction;

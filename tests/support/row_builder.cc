@@ -58,8 +58,8 @@ Record AppendOne(engine::Journal& journal, engine::StreamId stream, const std::s
     return {};
   }
   const std::vector<Record> rows = RowBuilder(*state).Add(stream, key, payload).rows();
-  EXPECT_OK((*transaction)->Append(rows));
-  const engine::CommitOutcome outcome = (*transaction)->Commit();
+  EXPECT_OK((*transaction)->Append(rows, {}));
+  const engine::CommitOutcome outcome = (*transaction)->Commit(Soon());
   EXPECT_EQ(outcome.kind, engine::CommitOutcome::Kind::kCommitted) << outcome.why;
   return rows.front();
 }

@@ -2,15 +2,19 @@
 
 #include <algorithm>
 
+#include "engine/base/sha256.h"
+
 namespace support {
 namespace {
 
 class ToyCommand final : public engine::Command {
  public:
-  ToyCommand(ToyBody body, std::size_t index, Outcomes& outcomes, engine::Deadline deadline)
-      : body_(std::move(body)), index_(index), outcomes_(outcomes), deadline_(deadline) {}
+  ToyCommand(ToyBody body, std::size_t index, Outcomes& outcomes, ToyTerms terms)
+      : body_(std::move(body)), index_(index), outcomes_(outcomes), terms_(std::move(terms)) {}
 
-  engine::Deadline deadline() const override { return deadline_; }
+  engine::Deadline deadline() const override { return terms_.deadline; }
+  const engine::RetryKey* retry_key() const override { return terms_.key ? &*terms_.key : nullptr; }
+  const engine::Fence* fence() const override { return terms_.fence ? &*terms_.fence : nullptr; }
 
   engine::Proposal Decide(const engine::DecideContext& context) override {
     if (const auto image = engine::ImageIn<ToyImage>(context.view); !image.ok()) {
@@ -26,10 +30,13 @@ class ToyCommand final : public engine::Command {
     return proposal;
   }
 
+  std::string AnswerToKeep(const engine::CommandOutcome& /*outcome*/) override { return answer_; }
+
   void Finish(const engine::CommandOutcome& outcome) override {
+    const bool repeated = outcome.kind == engine::CommandOutcome::Kind::kRepeated;
     outcomes_.Add(index_, {outcome.kind,
                            outcome.why,
-                           answer_,
+                           repeated ? std::string(outcome.answer) : answer_,
                            outcome.tx,
                            {outcome.records.begin(), outcome.records.end()}});
   }
@@ -38,7 +45,7 @@ class ToyCommand final : public engine::Command {
   const ToyBody body_;
   const std::size_t index_;
   Outcomes& outcomes_;
-  const engine::Deadline deadline_;
+  const ToyTerms terms_;
   std::string answer_;
 };
 
@@ -93,8 +100,12 @@ void ToyWork::Put(const std::string& key, const std::string& value) {
 }
 
 std::unique_ptr<engine::Command> MakeToyCommand(ToyBody body, std::size_t index, Outcomes& outcomes,
-                                                engine::Deadline deadline) {
-  return std::make_unique<ToyCommand>(std::move(body), index, outcomes, deadline);
+                                                ToyTerms terms) {
+  return std::make_unique<ToyCommand>(std::move(body), index, outcomes, std::move(terms));
+}
+
+engine::RetryKey ToyKey(const std::string& name, const std::string& request) {
+  return {engine::Sha256Of(name), engine::Sha256Of(request)};
 }
 
 }  // namespace support

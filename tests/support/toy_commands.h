@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,7 +20,7 @@ namespace support {
 struct Ended {
   engine::CommandOutcome::Kind kind = engine::CommandOutcome::Kind::kFailed;
   absl::Status why;
-  std::string answer;  // What Decide said last.
+  std::string answer;  // What Decide said last, or what was kept.
   engine::Tx tx{};
   std::vector<engine::Record> records;
 };
@@ -58,7 +59,17 @@ class ToyWork {
 // Does the work and returns the answer; work without a Put is a refusal.
 using ToyBody = std::function<std::string(ToyWork&)>;
 
+// What makes a command more than a body.
+struct ToyTerms {
+  engine::Deadline deadline = Soon();
+  std::optional<engine::RetryKey> key = {};  // Its answer is what Decide said.
+  std::optional<engine::Fence> fence = {};
+};
+
+// The key of that name, for a request that asks for `request`.
+engine::RetryKey ToyKey(const std::string& name, const std::string& request = "");
+
 std::unique_ptr<engine::Command> MakeToyCommand(ToyBody body, std::size_t index, Outcomes& outcomes,
-                                                engine::Deadline deadline = Soon());
+                                                ToyTerms terms = {});
 
 }  // namespace support

@@ -57,6 +57,9 @@ class ForgedJournal final : public engine::Journal {
                     engine::Deadline d) override {
     return behind_.Scan(options, sink, d);
   }
+  absl::StatusOr<int> PruneAnswers(engine::Duration age, int limit, engine::Deadline d) override {
+    return behind_.PruneAnswers(age, limit, d);
+  }
 
  private:
   engine::Journal& behind_;

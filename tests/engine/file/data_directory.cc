@@ -94,8 +94,9 @@ CommitOutcome TryAppendEvent(Engine& engine, const std::string& payload) {
   }
   const absl::Status appended =
       (*transaction)
-          ->Append(conformance::RowBuilder(*state).Add(conformance::kEvents, "", payload).rows());
-  return appended.ok() ? (*transaction)->Commit() : failed(appended);
+          ->Append(conformance::RowBuilder(*state).Add(conformance::kEvents, "", payload).rows(),
+                   {});
+  return appended.ok() ? (*transaction)->Commit(conformance::Soon()) : failed(appended);
 }
 
 Record AppendEvent(Engine& engine, const std::string& payload) {

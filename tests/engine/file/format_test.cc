@@ -60,8 +60,22 @@ TEST(FormatTest, TheExamplesOfTheDocumentsAreTheBytesOnDisk) {
   const std::string segment = Document("segment.md");
   const std::string header = EncodeSegmentHeader(ExampleHeader());
   EXPECT_THAT(segment, testing::HasSubstr("```\n" + Dump(header) + "```\n"));
-  const EncodedFrame frame = EncodeFrame(ExampleHeader(), Tx{1}, FrameDigest::kNone, {&row, 1});
+  const EncodedFrame frame =
+      EncodeFrame(ExampleHeader(), Tx{1}, FrameDigest::kNone, {{&row, 1}, {}});
   EXPECT_THAT(segment, testing::HasSubstr("```\n" + Dump(frame.bytes) + "```\n"));
+  const KeptAnswer answer{.key = std::string(32, '\x11'),
+                          .request = std::string(32, '\x22'),
+                          .answer = "201",
+                          .tx = row.tx,
+                          .at = row.at};
+  const std::string answered =
+      EncodeFrame(ExampleHeader(), Tx{1}, FrameDigest::kNone, {{&row, 1}, {&answer, 1}}).bytes;
+  const std::size_t rows_end = frame.bytes.size() - kFrameTrailerBytes;
+  EXPECT_THAT(segment,
+              testing::HasSubstr(
+                  "```\n" +
+                  Dump(answered.substr(rows_end, answered.size() - kFrameTrailerBytes - rows_end)) +
+                  "```\n"));
   const HeadMark mark{.segment = Tx{1},
                       .offset = header.size() + frame.bytes.size(),
                       .tx = Tx{1},
@@ -111,9 +125,27 @@ TEST(FormatTest, ChangesOfTheStateComeBackOrAreRefusedWhole) {
   EXPECT_FALSE(DecodeFrame(ExampleHeader().marker, frame.bytes).ok());
 }
 
+TEST(FormatTest, AnswersComeBackWholeOrNotAtAll) {
+  const Record row = ExampleRow();
+  const std::vector<KeptAnswer> answers = {
+      {std::string(32, 'a'), std::string(32, 'b'), "first", row.tx, row.at},
+      {std::string(32, 'c'), std::string(32, 'd'), "", row.tx, row.at}};
+  const EncodedFrame encoded =
+      EncodeFrame(ExampleHeader(), Tx{1}, FrameDigest::kNone, {{&row, 1}, answers});
+  ASSERT_OK_AND_ASSIGN(const Frame frame, DecodeFrame(ExampleHeader().marker, encoded.bytes));
+  const std::string_view bytes = frame.body.substr(RowSize(frame.body));
+  EXPECT_EQ(DecodeAnswers(bytes, row.tx, row.at), answers);
+  const std::size_t first = kAnswerFixedBytes + answers[0].answer.size();
+  for (std::size_t size = 1; size < bytes.size(); ++size) {
+    if (size != first) {
+      EXPECT_EQ(DecodeAnswers(bytes.substr(0, size), row.tx, row.at), std::nullopt) << size;
+    }
+  }
+}
+
 TEST(FormatTest, ARowComesBackToTheByte) {
   const Record row = ExampleRow();
-  const EncodedFrame frame = EncodeFrame(ExampleHeader(), Tx{1}, FrameDigest{9}, {&row, 1});
+  const EncodedFrame frame = EncodeFrame(ExampleHeader(), Tx{1}, FrameDigest{9}, {{&row, 1}, {}});
   ASSERT_OK_AND_ASSIGN(const Frame decoded, DecodeFrame(ExampleHeader().marker, frame.bytes));
   EXPECT_EQ(decoded.previous, FrameDigest{9});
   EXPECT_EQ(decoded.digest, frame.digest);
@@ -130,7 +162,7 @@ TEST(FormatTest, ARowComesBackToTheByte) {
 TEST(FormatTest, EveryPrefixOfAFrameIsCutOff) {
   const Record row = ExampleRow();
   const std::string bytes =
-      EncodeFrame(ExampleHeader(), Tx{1}, FrameDigest::kNone, {&row, 1}).bytes;
+      EncodeFrame(ExampleHeader(), Tx{1}, FrameDigest::kNone, {{&row, 1}, {}}).bytes;
   for (std::size_t size = 0; size < bytes.size(); ++size) {
     EXPECT_THAT(DecodeFrame(ExampleHeader().marker, std::string_view(bytes).substr(0, size)),
                 support::StatusIs(absl::StatusCode::kDataLoss, testing::HasSubstr("cut off")));
@@ -139,7 +171,8 @@ TEST(FormatTest, EveryPrefixOfAFrameIsCutOff) {
 
 TEST(FormatTest, AFrameOfAnUnknownTypeIsRefused) {
   const Record row = ExampleRow();
-  std::string bytes = EncodeFrame(ExampleHeader(), Tx{1}, FrameDigest::kNone, {&row, 1}).bytes;
+  std::string bytes =
+      EncodeFrame(ExampleHeader(), Tx{1}, FrameDigest::kNone, {{&row, 1}, {}}).bytes;
   bytes.resize(bytes.size() - kFrameTrailerBytes);
   bytes[12] = 2;
   AppendU64(Checksum64(bytes), bytes);

@@ -123,9 +123,7 @@ TEST_F(FileJournalTest, TimeDoesNotGoBackOverARestart) {
 }
 
 TEST_F(FileJournalTest, AClosedJournalIsCoveredByItsHeadMark) {
-  {
-    AppendEvent(*data_.Open(), "one");
-  }
+  { AppendEvent(*data_.Open(), "one"); }
   ASSERT_OK_AND_ASSIGN(const Directory directory, Directory::OpenForReading(data_.path()));
   ASSERT_OK_AND_ASSIGN(const HeadMark mark, ReadHeadMark(directory));
   EXPECT_EQ(mark.tx, Tx{1});
@@ -196,15 +194,15 @@ TEST_F(FileJournalTest, ALongLifeIsTheSameAsInMemory) {
       rows.Add(stream, stream == conformance::kThings ? std::to_string(random.Below(20)) : "",
                std::string(random.Below(800), 'r'));
     }
-    ASSERT_OK(transaction->Append(rows.rows()));
+    ASSERT_OK(transaction->Append(rows.rows(), {}));
     if (random.Below(10) == 0) {
       continue;  // Dropped.
     }
-    ASSERT_EQ(transaction->Commit().kind, CommitOutcome::Kind::kCommitted);
+    ASSERT_EQ(transaction->Commit(Deadline::Infinite()).kind, CommitOutcome::Kind::kCommitted);
     transaction.reset();
     ASSERT_OK_AND_ASSIGN(auto model, memory->journal().Begin(Soon()));
-    ASSERT_OK(model->Append(rows.rows()));
-    ASSERT_EQ(model->Commit().kind, CommitOutcome::Kind::kCommitted);
+    ASSERT_OK(model->Append(rows.rows(), {}));
+    ASSERT_EQ(model->Commit(Deadline::Infinite()).kind, CommitOutcome::Kind::kCommitted);
     if (random.Below(40) == 0) {
       engine.reset();
       engine = data_.Open(Small());
@@ -235,8 +233,8 @@ TEST_F(FileJournalTest, ALongLifeIsTheSameAsInMemory) {
     conformance::RowBuilder rows(*state);
     rows.Add(kEvents, "", std::string(Raw(state->last_tx) % 900, 'k'));
     rows.Add(conformance::kAudit, "", "audit");
-    if (!(*transaction)->Append(rows.rows()).ok() ||
-        (*transaction)->Commit().kind != CommitOutcome::Kind::kCommitted) {
+    if (!(*transaction)->Append(rows.rows(), {}).ok() ||
+        (*transaction)->Commit(Deadline::Infinite()).kind != CommitOutcome::Kind::kCommitted) {
       break;
     }
     const std::uint64_t position = Raw(rows.rows().front().position);
@@ -286,16 +284,17 @@ TEST_F(FileJournalTest, AWriterThatIsKilledLosesNothingAcknowledged) {
 
 // One of a stream's rows lies where another should: the place is wrong, not the bytes.
 TEST_F(FileJournalTest, ARowInThePlaceOfAnotherIsRefused) {
-  {
-    AppendEvent(*data_.Open(), "one");
-  }
+  { AppendEvent(*data_.Open(), "one"); }
   ASSERT_OK_AND_ASSIGN(const Directory directory, Directory::OpenForReading(data_.path()));
   const std::uint32_t row = kSegmentHeaderBytes + kFrameHeaderBytes;
-  StreamReader reader(directory, kEvents, Position{1}, Position{1},
-                      [&](Position, std::size_t) { return std::vector<Place>{{Tx{1}, row}}; });
+  StreamReader reader(directory, kEvents, Position{1}, Position{1}, [&](Position, std::size_t) {
+    return std::vector<Place>{{Tx{1}, row}};
+  });
   EXPECT_OK(reader.Next());
   StreamReader other(directory, conformance::kThings, Position{1}, Position{1},
-                     [&](Position, std::size_t) { return std::vector<Place>{{Tx{1}, row}}; });
+                     [&](Position, std::size_t) {
+                       return std::vector<Place>{{Tx{1}, row}};
+                     });
   EXPECT_THAT(other.Next(), StatusIs(absl::StatusCode::kDataLoss, HasSubstr("another row")));
 }
 

@@ -205,7 +205,7 @@ TEST_F(RecoveryTest, AFrameInsideATornPayloadIsNoFrame) {
       ToRecord(*DecodeRow(std::string_view(segment()).substr(offsets_[4] + kFrameHeaderBytes)));
   SegmentHeader guessed = *DecodeSegmentHeader(segment());
   guessed.marker ^= 1;
-  const std::string frame = EncodeFrame(guessed, Tx{100}, FrameDigest{1}, {&row, 1}).bytes;
+  const std::string frame = EncodeFrame(guessed, Tx{100}, FrameDigest{1}, {{&row, 1}, {}}).bytes;
   {
     data_.WriteAll(files_);
     const auto engine = data_.Open();
@@ -246,9 +246,9 @@ TEST_F(RecoveryTest, AFrameOfAnotherHistoryIsRefused) {
   last.checksum = RowChecksum(last);
   last.digest = ChainDigest(before.digest, last.checksum);
   const FrameDigest real_fourth{ReadU64(std::string_view(bytes).substr(offsets_[4] - 8))};
-  const std::string spliced = EncodeFrame(header, Tx{4}, third, {&row, 1}).bytes;
+  const std::string spliced = EncodeFrame(header, Tx{4}, third, {{&row, 1}, {}}).bytes;
   bytes = bytes.substr(0, offsets_[3]) + spliced +
-          EncodeFrame(header, Tx{5}, real_fourth, {&last, 1}).bytes;
+          EncodeFrame(header, Tx{5}, real_fourth, {{&last, 1}, {}}).bytes;
   MarkLagsBehind();
   EXPECT_THAT(Read(), DamageAt(offsets_[3] + spliced.size()));
 }
@@ -291,11 +291,11 @@ TEST_F(RecoveryTest, EveryFlippedBitOfTheListOfStreamsIsRefused) {
 
 TEST_F(RecoveryTest, AnotherVersionIsRefusedByItsNumber) {
   std::string header = segment().substr(0, kSegmentHeaderBytes - 8);
-  header[8] = 2;
+  header[8] = 3;
   AppendU64(Checksum64(header), header);
   segment().replace(0, kSegmentHeaderBytes, header);
   EXPECT_THAT(Read(), StatusIs(absl::StatusCode::kFailedPrecondition,
-                               AllOf(HasSubstr(kFirst), HasSubstr("format version 2"))));
+                               AllOf(HasSubstr(kFirst), HasSubstr("format version 3"))));
 }
 
 // Several segments: what can become of files as such.

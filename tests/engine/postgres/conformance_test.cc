@@ -49,10 +49,11 @@ struct Database {
 class PostgresStore final : public Store {
  public:
   explicit PostgresStore(const Database& database) : url_(database.url) {
-    Must(support::Sql(database.admin_url,
-                      "truncate halo_journal, halo_streams, halo_kv, halo_leases, "
-                      "halo_epoch")
-             .status());
+    Must(
+        support::Sql(database.admin_url,
+                     "truncate halo_journal, halo_streams, halo_kv, halo_leases, halo_idempotency, "
+                     "halo_epoch")
+            .status());
     Reopen();
   }
 

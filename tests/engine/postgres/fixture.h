@@ -63,12 +63,12 @@ class PostgresTest : public testing::Test {
   std::unique_ptr<Transaction> Prepared(const std::string& payload) {
     auto transaction = journal().Begin(Soon());
     EXPECT_OK(transaction);
-    const auto state = (*transaction)->Read(conformance::FromTheStart());
+    const auto state = (*transaction)->Read({.after = conformance::FromTheStart()});
     EXPECT_OK(state);
     EXPECT_OK(
         (*transaction)
-            ->Append(
-                conformance::RowBuilder(*state).Add(conformance::kEvents, "", payload).rows()));
+            ->Append(conformance::RowBuilder(*state).Add(conformance::kEvents, "", payload).rows(),
+                     {}));
     return *std::move(transaction);
   }
 

@@ -99,7 +99,7 @@ TEST_F(LostDatabaseTest, IsUnavailableWhileItIsAwayAndServesWhenItIsBack) {
   ASSERT_OK_AND_ASSIGN(const News before, journal().ReadAfter(FromTheStart(), Soon()));
   auto transaction = Prepared("lost");
   ASSERT_OK(cluster_->Stop(StopMode::kImmediate));
-  EXPECT_EQ(transaction->Commit().kind, CommitOutcome::Kind::kFailed);
+  EXPECT_EQ(transaction->Commit(Soon()).kind, CommitOutcome::Kind::kFailed);
   transaction.reset();
   EXPECT_THAT(journal().ReadAfter(FromTheStart(), Soon()),
               StatusIs(absl::StatusCode::kUnavailable));
@@ -110,7 +110,7 @@ TEST_F(LostDatabaseTest, IsUnavailableWhileItIsAwayAndServesWhenItIsBack) {
   EXPECT_OK(engine().CheckReady(Soon()));
   ASSERT_OK_AND_ASSIGN(const News after, journal().ReadAfter(FromTheStart(), Soon()));
   EXPECT_NE(before.origin, after.origin) << "another life of the server";
-  EXPECT_EQ(Prepared("kept")->Commit().kind, CommitOutcome::Kind::kCommitted);
+  EXPECT_EQ(Prepared("kept")->Commit(Soon()).kind, CommitOutcome::Kind::kCommitted);
 }
 
 TEST_F(LostDatabaseTest, AFrozenServerIsGivenUpAtTheDeadline) {
@@ -120,15 +120,15 @@ TEST_F(LostDatabaseTest, AFrozenServerIsGivenUpAtTheDeadline) {
       "create trigger pause after insert on halo_journal execute function pause()");
   ASSERT_OK_AND_ASSIGN(auto transaction,
                        journal().Begin(Deadline::After(std::chrono::milliseconds(700))));
-  ASSERT_OK_AND_ASSIGN(const auto state, transaction->Read(FromTheStart()));
+  ASSERT_OK_AND_ASSIGN(const auto state, transaction->Read({.after = FromTheStart()}));
   ASSERT_OK(transaction->Append(
-      conformance::RowBuilder(state).Add(conformance::kEvents, "", "slow").rows()));
-  EXPECT_EQ(transaction->Commit().kind, CommitOutcome::Kind::kUnknown);
+      conformance::RowBuilder(state).Add(conformance::kEvents, "", "slow").rows(), {}));
+  EXPECT_EQ(transaction->Commit(Soon()).kind, CommitOutcome::Kind::kUnknown);
 }
 
 // A primary that becomes a standby under our feet: what an old leader does after a failover.
 TEST_F(LostDatabaseTest, AStandbysAnswerCountsForNothing) {
-  EXPECT_EQ(Prepared("one")->Commit().kind, CommitOutcome::Kind::kCommitted);
+  EXPECT_EQ(Prepared("one")->Commit(Soon()).kind, CommitOutcome::Kind::kCommitted);
   ASSERT_OK(journal().ReadAfter(FromTheStart(), Soon()));
   ASSERT_OK(cluster_->Stop(StopMode::kFast));
   ASSERT_OK_AND_ASSIGN(

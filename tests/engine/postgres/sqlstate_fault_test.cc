@@ -28,7 +28,7 @@ class SqlStateFaultTest : public PostgresTest {
     for (const SqlStateGroup& group : kSqlStates) {
       for (const std::string& state : StatesOf(group)) {
         ASSERT_TRUE(faults.Run("update fault set state = '" + state + "'").ok);
-        const CommitOutcome outcome = Prepared("x")->Commit();
+        const CommitOutcome outcome = Prepared("x")->Commit(Soon());
         const bool kept = group.after == AfterError::kKeep;
         EXPECT_EQ(outcome.kind, kept ? CommitOutcome::Kind::kFailed : CommitOutcome::Kind::kUnknown)
             << state;
@@ -38,7 +38,7 @@ class SqlStateFaultTest : public PostgresTest {
       }
     }
     ASSERT_TRUE(faults.Run("update fault set state = null").ok);
-    EXPECT_EQ(Prepared("y")->Commit().kind, CommitOutcome::Kind::kCommitted);
+    EXPECT_EQ(Prepared("y")->Commit(Soon()).kind, CommitOutcome::Kind::kCommitted);
     EXPECT_EQ(Value("select count(*) from halo_journal"), "1");
   }
 };

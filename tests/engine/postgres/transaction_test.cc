@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 
 #include "tests/engine/postgres/fixture.h"
+#include "tests/support/fault_proxy.h"
 #include "tests/support/pgbouncer.h"
 #include "tests/support/poll.h"
 
@@ -29,6 +30,27 @@ class TransactionTest : public PostgresTest {
   std::string CountRows() { return Value("select count(*) from halo_journal"); }
 };
 
+TEST_F(TransactionTest, ACommitThatIsHeldUpOnItsWayIsNotWritten) {
+  ASSERT_OK_AND_ASSIGN(const auto proxy,
+                       support::FaultProxy::Start(support::SharedCluster().socket_directory(),
+                                                  support::SharedCluster().port()));
+  ASSERT_OK_AND_ASSIGN(const auto engine,
+                       Open(conformance::Streams(), OptionsFor(proxy->Through(url()))));
+  ASSERT_OK_AND_ASSIGN(auto transaction, engine->journal().Begin(Soon()));
+  ASSERT_OK_AND_ASSIGN(const auto state, transaction->Read({.after = FromTheStart()}));
+  ASSERT_OK(transaction->Append(RowBuilder(state).Add(kEvents, "", "late").rows(), {}));
+  proxy->Hold(support::FaultProxy::Direction::kToServer);
+  // Sent in time; nobody knows what becomes of it.
+  EXPECT_EQ(transaction->Commit(Deadline::After(std::chrono::milliseconds(100))).kind,
+            Kind::kUnknown);
+  transaction.reset();
+  proxy->Release();
+  // Only when it has ended is the lock free.
+  ASSERT_OK_AND_ASSIGN(const auto next, journal().Begin(Soon()));
+  ASSERT_OK_AND_ASSIGN(const auto after, next->Read({.after = FromTheStart()}));
+  EXPECT_TRUE(after.news.rows.empty()) << "its client gave up before the server had it";
+}
+
 TEST_F(TransactionTest, CommitOfAFailedTransactionIsNoCommit) {
   ASSERT_OK(support::SharedCluster().CreateRole("halo_app"));
   ASSERT_OK(Migrate(OptionsFor(url()), "halo_app"));
@@ -36,8 +58,9 @@ TEST_F(TransactionTest, CommitOfAFailedTransactionIsNoCommit) {
       auto app, Open(conformance::Streams(), OptionsFor(support::WithRole(url(), "halo_app"))));
   ASSERT_OK_AND_ASSIGN(auto transaction, app->journal().Begin(Soon()));
   Run("revoke select on halo_streams from halo_app");
-  EXPECT_THAT(transaction->Read(FromTheStart()), StatusIs(absl::StatusCode::kPermissionDenied));
-  const CommitOutcome outcome = transaction->Commit();
+  EXPECT_THAT(transaction->Read({.after = FromTheStart()}),
+              StatusIs(absl::StatusCode::kPermissionDenied));
+  const CommitOutcome outcome = transaction->Commit(Soon());
   EXPECT_EQ(outcome.kind, Kind::kFailed);
   EXPECT_THAT(outcome.why, StatusIs(absl::StatusCode::kAborted, HasSubstr("ROLLBACK")));
 }
@@ -45,7 +68,7 @@ TEST_F(TransactionTest, CommitOfAFailedTransactionIsNoCommit) {
 TEST_F(TransactionTest, AWriterThatForgotTheLockFailsOnThePrimaryKey) {
   auto transaction = Prepared("mine");
   Run(kForeignRow);
-  const CommitOutcome outcome = transaction->Commit();
+  const CommitOutcome outcome = transaction->Commit(Soon());
   EXPECT_EQ(outcome.kind, Kind::kFailed);
   EXPECT_THAT(outcome.why, StatusIs(absl::StatusCode::kAborted, HasSubstr("23505")));
   EXPECT_EQ(CountRows(), "1");
@@ -59,11 +82,11 @@ TEST_F(TransactionTest, ARowThatVanishesOnTheWayAbortsTheTransaction) {
       "create trigger swallow before insert on halo_journal for each row execute function"
       " swallow()");
   ASSERT_OK_AND_ASSIGN(auto transaction, journal().Begin(Soon()));
-  ASSERT_OK_AND_ASSIGN(const auto state, transaction->Read(FromTheStart()));
+  ASSERT_OK_AND_ASSIGN(const auto state, transaction->Read({.after = FromTheStart()}));
   RowBuilder rows(state);
   rows.Add(kEvents, "", "kept").Add(conformance::kThings, "k", "swallowed");
-  ASSERT_OK(transaction->Append(rows.rows()));
-  EXPECT_EQ(transaction->Commit().kind, Kind::kFailed);
+  ASSERT_OK(transaction->Append(rows.rows(), {}));
+  EXPECT_EQ(transaction->Commit(Soon()).kind, Kind::kFailed);
   EXPECT_EQ(CountRows(), "0");
 }
 
@@ -76,12 +99,12 @@ TEST_F(TransactionTest, TheIsolationIsOursWhateverTheDatabaseSays) {
     if (!transaction.ok()) {
       return transaction.status();
     }
-    const auto state = (*transaction)->Read(FromTheStart());
+    const auto state = (*transaction)->Read({.after = FromTheStart()});
     return state.ok() ? absl::StatusOr<std::size_t>(state->news.rows.size()) : state.status();
   });
   ASSERT_TRUE(support::WaitFor(
       [this] { return Value("select count(*) from pg_locks where not granted") != "0"; }, Soon()));
-  ASSERT_EQ(first->Commit().kind, Kind::kCommitted);
+  ASSERT_EQ(first->Commit(Soon()).kind, Kind::kCommitted);
   const auto seen = second.get();
   ASSERT_OK(seen);
   EXPECT_EQ(*seen, 1U) << "the snapshot was taken before the lock was granted";
@@ -103,7 +126,7 @@ TEST_F(TransactionTest, AWriterRunsWithItsOwnSettings) {
                 " insert into public.seen values ('search_path', current_setting('search_path'));"
                 " return null; end $$;"
                 "create trigger look after insert on halo_journal execute function look()"));
-  ASSERT_EQ(Prepared("one")->Commit().kind, Kind::kCommitted);
+  ASSERT_EQ(Prepared("one")->Commit(Soon()).kind, Kind::kCommitted);
   const auto seen = [&](const std::string& name) {
     const auto value = SqlValue(plain, "select value from seen where name = '" + name + "'");
     return value.ok() ? *value : value.status().ToString();
@@ -124,7 +147,7 @@ TEST_F(TransactionTest, AStrongerSynchronousCommitIsLeftAlone) {
       " insert into public.seen values (current_setting('synchronous_commit'));"
       " return null; end $$;"
       "create trigger look after insert on halo_journal execute function look()");
-  ASSERT_EQ(Prepared("one")->Commit().kind, Kind::kCommitted);
+  ASSERT_EQ(Prepared("one")->Commit(Soon()).kind, Kind::kCommitted);
   EXPECT_EQ(Value("select value from seen"), "remote_apply");
 }
 
@@ -139,11 +162,11 @@ TEST_F(TransactionTest, WaitingForTheLockEndsWithTheDeadline) {
 TEST_F(TransactionTest, ADeadlineThatPassedBeforeTheCommitIsAFailure) {
   ASSERT_OK_AND_ASSIGN(auto transaction,
                        journal().Begin(Deadline::After(std::chrono::milliseconds(400))));
-  ASSERT_OK_AND_ASSIGN(const auto state, transaction->Read(FromTheStart()));
-  ASSERT_OK(transaction->Append(RowBuilder(state).Add(kEvents, "", "late").rows()));
+  ASSERT_OK_AND_ASSIGN(const auto state, transaction->Read({.after = FromTheStart()}));
+  ASSERT_OK(transaction->Append(RowBuilder(state).Add(kEvents, "", "late").rows(), {}));
   const Deadline passed = Deadline::After(std::chrono::milliseconds(500));
   ASSERT_TRUE(support::WaitFor([&] { return passed.HasPassed(); }, Soon()));
-  const CommitOutcome outcome = transaction->Commit();
+  const CommitOutcome outcome = transaction->Commit(Soon());
   EXPECT_EQ(outcome.kind, Kind::kFailed);
   EXPECT_THAT(outcome.why, StatusIs(absl::StatusCode::kDeadlineExceeded));
   EXPECT_EQ(CountRows(), "0");
@@ -156,7 +179,7 @@ TEST_F(TransactionTest, ASessionThatEndedBeforeTheCommitHasFailed) {
   ASSERT_TRUE(support::WaitFor(
       [this] { return Value("select count(*) from pg_locks where locktype = 'advisory'") == "0"; },
       Soon()));
-  const CommitOutcome outcome = transaction->Commit();
+  const CommitOutcome outcome = transaction->Commit(Soon());
   EXPECT_EQ(outcome.kind, Kind::kFailed);
   EXPECT_THAT(outcome.why, StatusIs(absl::StatusCode::kUnavailable));
   EXPECT_EQ(CountRows(), "0");
@@ -169,7 +192,8 @@ TEST_F(TransactionTest, ATableThatWasReplacedUnderTheLockIsNotWritten) {
   ASSERT_OK_AND_ASSIGN(auto held, holder->journal().Begin(Soon()));
   auto waiting = std::async(std::launch::async, [this]() -> absl::Status {
     auto transaction = journal().Begin(Soon());
-    return transaction.ok() ? (*transaction)->Read(FromTheStart()).status() : transaction.status();
+    return transaction.ok() ? (*transaction)->Read({.after = FromTheStart()}).status()
+                            : transaction.status();
   });
   ASSERT_TRUE(support::WaitFor(
       [this] { return Value("select count(*) from pg_locks where not granted") != "0"; }, Soon()));
@@ -183,7 +207,7 @@ TEST_F(TransactionTest, AnIdleHolderLosesTheLockAfterAWhile) {
   auto holder = Prepared("paused");
   ASSERT_OK_AND_ASSIGN(auto other, Open(conformance::Streams(), OptionsFor(url())));
   ASSERT_OK(other->journal().Begin(Soon())) << "five seconds later";
-  EXPECT_EQ(holder->Commit().kind, Kind::kFailed);
+  EXPECT_EQ(holder->Commit(Soon()).kind, Kind::kFailed);
   EXPECT_EQ(CountRows(), "0");
 }
 
@@ -205,7 +229,7 @@ class SynchronousCommitTest : public PostgresTest {
 
   // Commits a row and, while that waits, does `function` (pg_cancel_backend, ...) to its session.
   CommitOutcome CommitWhile(Transaction& transaction, const std::string& function) {
-    auto outcome = std::async(std::launch::async, [&] { return transaction.Commit(); });
+    auto outcome = std::async(std::launch::async, [&] { return transaction.Commit(Soon()); });
     EXPECT_TRUE(support::WaitFor([this] { return Waiting() == "1"; }, Soon()));
     Run("select " + function + "(pid) from pg_stat_activity where wait_event = 'SyncRep'");
     return outcome.get();
@@ -238,8 +262,8 @@ TEST_F(SynchronousCommitTest, AKilledSessionInCommitIsUnknownBehindAPoolerToo) {
   ASSERT_OK_AND_ASSIGN(auto pooled,
                        Open(conformance::Streams(), OptionsFor(bouncer->Through(url()))));
   ASSERT_OK_AND_ASSIGN(auto transaction, pooled->journal().Begin(Soon()));
-  ASSERT_OK_AND_ASSIGN(const auto state, transaction->Read(FromTheStart()));
-  ASSERT_OK(transaction->Append(RowBuilder(state).Add(kEvents, "", "one").rows()));
+  ASSERT_OK_AND_ASSIGN(const auto state, transaction->Read({.after = FromTheStart()}));
+  ASSERT_OK(transaction->Append(RowBuilder(state).Add(kEvents, "", "one").rows(), {}));
   WaitForStandby("ghost");
   EXPECT_EQ(CommitWhile(*transaction, "pg_terminate_backend").kind, Kind::kUnknown);
   EXPECT_EQ(Value("select count(*) from halo_journal"), "1");
@@ -247,10 +271,10 @@ TEST_F(SynchronousCommitTest, AKilledSessionInCommitIsUnknownBehindAPoolerToo) {
 
 TEST_F(SynchronousCommitTest, ACommitThatTakesLongerThanTheDeadlineIsUnknown) {
   ASSERT_OK_AND_ASSIGN(auto transaction, journal().Begin(Deadline::After(std::chrono::seconds(2))));
-  ASSERT_OK_AND_ASSIGN(const auto state, transaction->Read(FromTheStart()));
-  ASSERT_OK(transaction->Append(RowBuilder(state).Add(kEvents, "", "one").rows()));
+  ASSERT_OK_AND_ASSIGN(const auto state, transaction->Read({.after = FromTheStart()}));
+  ASSERT_OK(transaction->Append(RowBuilder(state).Add(kEvents, "", "one").rows(), {}));
   WaitForStandby("ghost");
-  EXPECT_EQ(transaction->Commit().kind, Kind::kUnknown);
+  EXPECT_EQ(transaction->Commit(Soon()).kind, Kind::kUnknown);
   EXPECT_EQ(Waiting(), "1") << "it was not cancelled";
   WaitForStandby("");
   EXPECT_TRUE(support::WaitFor([this] { return Value("select count(*) from halo_journal") == "1"; },
