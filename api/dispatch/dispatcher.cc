@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "api/dispatch/idempotency.h"
 #include "engine/base/guard.h"
 #include "engine/base/logging.h"
 
@@ -61,17 +62,42 @@ ProblemCode CodeOf(const absl::Status& why) {
   }
 }
 
+// The refusal of a request because of its idempotency key.
+Response RefuseKey(const Request& request, ProblemCode code, std::string_view detail) {
+  if (!AnswersProblems(request)) {
+    return ControlError(ProblemStatus(code), detail);
+  }
+  Problem problem;
+  problem.code = code;
+  problem.detail = detail;
+  if (code == ProblemCode::kValidation) {
+    problem.errors.push_back({"Idempotency-Key", std::string(detail), std::nullopt, "format"});
+  }
+  return ProblemResponse(request, problem);
+}
+
 // The command that carries a mutation and its caller through the committer.
 class ParkedMutation final : public engine::Command {
  public:
-  ParkedMutation(Call call, std::unique_ptr<Mutation> mutation, Responder responder)
-      : call_(std::move(call)), mutation_(std::move(mutation)), responder_(std::move(responder)) {}
+  ParkedMutation(Call call, std::optional<engine::RetryKey> key, std::unique_ptr<Mutation> mutation,
+                 Responder responder)
+      : call_(std::move(call)),
+        key_(std::move(key)),
+        mutation_(std::move(mutation)),
+        responder_(std::move(responder)) {}
 
   engine::Deadline deadline() const override { return call_.request->deadline(); }
+  const engine::RetryKey* retry_key() const override { return key_ ? &*key_ : nullptr; }
 
   engine::Proposal Decide(const engine::DecideContext& context) override {
     seen_ = context.view.tx;
+    rendered_.reset();
     return mutation_->Decide(context);
+  }
+
+  std::string AnswerToKeep(const engine::CommandOutcome& outcome) override {
+    rendered_ = mutation_->Render(outcome);
+    return EncodeAnswer(*rendered_);
   }
 
   void Finish(const engine::CommandOutcome& outcome) override {
@@ -88,20 +114,40 @@ class ParkedMutation final : public engine::Command {
         return StoreFailure(*call_.request, outcome.why, Outcome::kNone);
       case engine::CommandOutcome::Kind::kUnknown:
         return StoreFailure(*call_.request, outcome.why, Outcome::kUnknown);
+      case engine::CommandOutcome::Kind::kRepeated:
+        return Repeated(outcome);
+      case engine::CommandOutcome::Kind::kKeyReused:
+        return RefuseKey(*call_.request, ProblemCode::kKeyReused,
+                         "this Idempotency-Key was used for another request");
     }
     return StoreFailure(*call_.request, absl::InternalError("no such outcome"), Outcome::kUnknown);
   }
 
   Response Rendered(const engine::CommandOutcome& outcome) {
     const bool committed = outcome.kind == engine::CommandOutcome::Kind::kCommitted;
-    Response response = mutation_->Render(outcome);
+    if (committed) {
+      mutation_->Committed(outcome);
+    }
+    Response response = rendered_ ? *std::move(rendered_) : mutation_->Render(outcome);
     AddTx(call_.caller, committed ? outcome.tx : seen_, response);
     return response;
   }
 
+  Response Repeated(const engine::CommandOutcome& outcome) {
+    absl::StatusOr<Response> kept = DecodeAnswer(outcome.answer);
+    if (!kept.ok()) {
+      return StoreFailure(*call_.request, kept.status(), Outcome::kUnknown);
+    }
+    kept->With("Idempotent-Replayed", "true");
+    AddTx(call_.caller, outcome.tx, *kept);
+    return *std::move(kept);
+  }
+
   const Call call_;
+  const std::optional<engine::RetryKey> key_;
   const std::unique_ptr<Mutation> mutation_;
   Responder responder_;
+  std::optional<Response> rendered_;  // Before the commit, for the key.
   engine::Tx seen_ = engine::Tx::kBeforeFirst;
 };
 
@@ -251,13 +297,18 @@ void Dispatcher::Mutate(Access access, Method method, std::string_view pattern,
 }
 
 void Dispatcher::Submit(const PrepareHandler& prepare, Call call, Responder responder) {
+  absl::StatusOr<std::optional<engine::RetryKey>> key = RetryKeyOf(*call.request, call.caller);
+  if (!key.ok()) {
+    responder.Answer(RefuseKey(*call.request, ProblemCode::kValidation, Text(key.status())));
+    return;
+  }
   Prepared prepared = prepare(call);
   if (auto* refusal = std::get_if<Response>(&prepared)) {
     responder.Answer(std::move(*refusal));
     return;
   }
   store_.committer().Submit(std::make_unique<ParkedMutation>(
-      std::move(call), std::get<std::unique_ptr<Mutation>>(std::move(prepared)),
+      std::move(call), *std::move(key), std::get<std::unique_ptr<Mutation>>(std::move(prepared)),
       std::move(responder)));
 }
 

@@ -49,8 +49,12 @@ class Mutation {
   virtual ~Mutation() = default;
   // As engine::Command::Decide: may be called again, everything kept is void then.
   virtual engine::Proposal Decide(const engine::DecideContext& context) = 0;
-  // The answer. The outcome is kCommitted or kNothing.
+  // The answer. The outcome is kCommitted or kNothing. Where the request has an idempotency key, a
+  // commit's answer is rendered before it, to be kept with it: kCommitted says then what will be
+  // if it succeeds. Called once after a Decide.
   virtual Response Render(const engine::CommandOutcome& outcome) = 0;
+  // It is done: called once, after the commit, before the answer goes out.
+  virtual void Committed(const engine::CommandOutcome& /*outcome*/) {}
 };
 
 // A mutation that is ready to be judged, or the answer that it cannot be.

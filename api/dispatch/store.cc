@@ -15,6 +15,8 @@ namespace {
 
 // Between two lines about a replay under way.
 constexpr engine::Duration kProgressInterval = std::chrono::seconds(2);
+// Of one batch of old answers.
+constexpr engine::Duration kPruneTimeout = std::chrono::seconds(5);
 
 engine::CoalescerOptions Flights(const StoreOptions& options) {
   return {options.flight_timeout, options.max_queue, options.run};
@@ -43,6 +45,25 @@ absl::Status Replay(engine::Follower& follower, engine::Journal& journal, std::s
                {"tx", engine::Raw(follower.view()->tx)},
                {"seconds", std::chrono::duration<double>(took).count()}});
   return absl::OkStatus();
+}
+
+// In batches, so that no statement takes long; what is left waits for the next time.
+void PruneAnswers(engine::Journal& journal) {
+  constexpr int kBatch = 1000;
+  constexpr int kMostBatches = 100;
+  for (int i = 0; i < kMostBatches; ++i) {
+    const absl::StatusOr<int> pruned = journal.PruneAnswers(engine::kAnswerLifetime, kBatch,
+                                                            engine::Deadline::After(kPruneTimeout));
+    if (!pruned.ok()) {
+      engine::Log(engine::Severity::kWarning, "old answers were not pruned",
+                  {{"error", std::string(pruned.status().message().data(),
+                                         pruned.status().message().size())}});
+      return;
+    }
+    if (*pruned < kBatch) {
+      return;
+    }
+  }
 }
 
 }  // namespace
@@ -88,7 +109,9 @@ Store::Store(engine::Engine& engine, std::unique_ptr<engine::Follower> main,
           engine.journal(), main_.follower(), &audit_.follower(),
           {.max_queue = options.max_queue, .limits = {}, .audit_stream = schemas::kAuditStream}),
       audit_ticker_("audit-verify", options.audit_interval,
-                    [this] { audit_.Latest([](const absl::StatusOr<engine::ViewPtr>&) {}); }) {}
+                    [this] { audit_.Latest([](const absl::StatusOr<engine::ViewPtr>&) {}); }),
+      prune_ticker_("answers-prune", options.prune_interval,
+                    [&engine] { PruneAnswers(engine.journal()); }) {}
 
 absl::Status Store::StreamHealth() const {
   for (const Lane* lane : {&main_, &audit_}) {

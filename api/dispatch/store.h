@@ -57,6 +57,8 @@ struct StoreOptions {
   std::function<void(std::function<void()>)> run;
   engine::Duration flight_timeout = std::chrono::seconds(5);
   engine::Duration audit_interval = std::chrono::seconds(1);
+  // Answers that were kept for retries are forgotten this often, if they are old enough.
+  engine::Duration prune_interval = std::chrono::minutes(1);
   std::size_t max_queue = 4096;  // Readers, and writers, that wait at once.
 };
 
@@ -90,6 +92,7 @@ class Store {
   Lane audit_;
   engine::Committer committer_;
   Ticker audit_ticker_;
+  Ticker prune_ticker_;
 };
 
 }  // namespace api

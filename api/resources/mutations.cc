@@ -16,6 +16,9 @@
 namespace api {
 namespace {
 
+// Only a force-delete has nothing to show.
+constexpr int kNoContent = 204;
+
 using Judge = std::function<projections::Judgement(const projections::RuleContext&)>;
 
 // A rule on its way through the committer.
@@ -56,11 +59,6 @@ class ResourceMutation final : public Mutation {
     Response response;
     response.status = status_;
     if (judgement_.document.empty()) {
-      // Only a force-delete has nothing to show. Its intent was logged; this is its outcome.
-      engine::Log(engine::Severity::kInfo, "force-deleted",
-                  {{"resource_id", id_},
-                   {"request_id", call_.request->id()},
-                   {"tx", engine::Raw(outcome.tx)}});
       response.content_type.clear();
       return response;
     }
@@ -70,6 +68,16 @@ class ResourceMutation final : public Mutation {
       response.With("ETag", EntityTag(position));
     }
     return response;
+  }
+
+  void Committed(const engine::CommandOutcome& outcome) override {
+    if (status_ == kNoContent) {
+      // A force-delete's intent was logged; this is its outcome.
+      engine::Log(engine::Severity::kInfo, "force-deleted",
+                  {{"resource_id", id_},
+                   {"request_id", call_.request->id()},
+                   {"tx", engine::Raw(outcome.tx)}});
+    }
   }
 
  private:
@@ -176,7 +184,7 @@ Prepared PrepareForceDelete(const Call& call, const projections::Registry& regis
                {"actor", remove.actor},
                {"reason", remove.reason}});
   return std::make_unique<ResourceMutation>(
-      call, registry, std::move(id), 204,
+      call, registry, std::move(id), kNoContent,
       [remove = std::move(remove)](const projections::RuleContext& context) {
         return projections::JudgeForceDelete(remove, context);
       });

@@ -57,6 +57,10 @@ void AddCommitter(const engine::Committer::Counters& counters, Samples& samples)
   add("halo_commit_failed_total", "Transactions that failed.", counters.failed);
   add("halo_commit_unknown_total", "Transactions whose outcome had to be settled.",
       counters.unknown);
+  add("halo_idempotency_repeated_total", "Mutations answered with what was kept under their key.",
+      counters.repeated);
+  add("halo_idempotency_reused_total", "Mutations refused: their key was another request's.",
+      counters.key_reused);
 }
 
 void AddTransport(const TransportStats& stats, Samples& samples) {

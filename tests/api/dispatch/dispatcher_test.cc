@@ -164,6 +164,54 @@ TEST_F(DispatcherTest, MutationsSayWhetherTheyChangedAnything) {
   EXPECT_EQ(Ask("POST", kResource).status, 400);
 }
 
+TEST_F(DispatcherTest, WhatIsSentAgainUnderItsKeyGetsTheFirstAnswer) {
+  const HeaderField key = {"Idempotency-Key", "k-1"};
+  for (const char* path : {kResource, kControl}) {
+    const Response first = Ask("POST", path, {kAdmin, key}, path);
+    EXPECT_EQ(first.body, "changed");
+    EXPECT_EQ(HeaderOf(first, "Idempotent-Replayed"), "");
+    ASSERT_EQ(Ask("POST", path, {kAdmin}, "another").status, 200);
+    const Response again = Ask("POST", path, {kAdmin, key}, path);
+    EXPECT_EQ(again.status, first.status);
+    EXPECT_EQ(again.body, "changed") << "judged afresh it would be the same";
+    EXPECT_EQ(HeaderOf(again, "Idempotent-Replayed"), "true");
+    EXPECT_EQ(HeaderOf(again, "X-Halo-Tx"), HeaderOf(first, "X-Halo-Tx"));
+  }
+  EXPECT_EQ(store_->committer().counters().repeated, 2u);
+}
+
+TEST_F(DispatcherTest, AnotherBodyUnderAKeyIsRefused) {
+  const HeaderField key = {"Idempotency-Key", "k-1"};
+  ASSERT_EQ(Ask("POST", kResource, {kAdmin, key}, "x").status, 200);
+  ASSERT_EQ(Ask("POST", kControl, {kAdmin, key}, "z").body, "changed") << "a key is of a path";
+  const Response problem = Ask("POST", kResource, {kAdmin, key}, "y");
+  EXPECT_EQ(problem.status, 422);
+  EXPECT_THAT(problem.body, HasSubstr("HYPERFLEET-CNF-004"));
+  EXPECT_THAT(problem.body, HasSubstr("errors/conflict"));
+  const Response error = Ask("POST", kControl, {kAdmin, key}, "y");
+  EXPECT_EQ(error.status, 422);
+  EXPECT_THAT(error.body, HasSubstr(R"({"error":)"));
+}
+
+TEST_F(DispatcherTest, AKeyIsItsCallersOwn) {
+  const HeaderField key = {"Idempotency-Key", "k-1"};
+  ASSERT_EQ(Ask("POST", kResource, {kAdmin, key}, "x").body, "changed");
+  EXPECT_EQ(Ask("POST", kResource, {key}, "x").body, "same") << "a stranger's is judged afresh";
+  EXPECT_EQ(Ask("POST", kResource, {key}, "y").body, "changed");
+}
+
+TEST_F(DispatcherTest, WhatIsNoKeyIsRefusedInTheFormOfTheFamily) {
+  const HeaderField bad = {"Idempotency-Key", "two words"};
+  const Response problem = Ask("POST", kResource, {bad}, "x");
+  EXPECT_EQ(problem.status, 400);
+  EXPECT_THAT(problem.body, HasSubstr("HYPERFLEET-VAL-000"));
+  EXPECT_THAT(problem.body, HasSubstr(R"("field":"Idempotency-Key")"));
+  const Response error = Ask("POST", kControl, {kAdmin, bad}, "x");
+  EXPECT_EQ(error.status, 400);
+  EXPECT_THAT(error.body, HasSubstr(R"({"error":)"));
+  EXPECT_EQ(Ask("GET", kResource, {bad}).status, 200) << "a read has no key";
+}
+
 TEST_F(DispatcherTest, WithoutTheStoreResourcesRefuse) {
   engine_.SetAfterRead([] { return absl::UnavailableError("SQLSTATE 57P01"); });
   const Response refused = Ask("GET", kResource);

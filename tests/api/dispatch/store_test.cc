@@ -1,5 +1,7 @@
 #include "api/dispatch/store.h"
 
+#include <atomic>
+
 #include "api/dispatch/readiness.h"
 #include "tests/api/dispatch/hooked_engine.h"
 #include "tests/support/poll.h"
@@ -58,6 +60,44 @@ absl::StatusOr<std::unique_ptr<Store>> OpenBroken(engine::Engine& engine) {
 
 bool BecomesStatus(const Readiness& readiness, const std::string& status) {
   return support::WaitFor([&] { return readiness.Get().status == status; }, support::Soon());
+}
+
+// Time that is set by hand.
+class HandClock final : public engine::Clock {
+ public:
+  engine::Timestamp Now() const override { return {micros.load()}; }
+  engine::Duration SinceBoot() const override { return engine::SystemClock().SinceBoot(); }
+
+  std::atomic<std::int64_t> micros = 1'000'000;
+};
+
+TEST(StoreTest, KeptAnswersAreForgottenAfterTheirTime) {
+  constexpr std::int64_t kDay = 24LL * 3600 * 1'000'000;
+  HandClock clock;
+  const auto engine = engine::memory::Open(schemas::Streams(), clock);
+  const std::string key(engine::kAnswerHashBytes, 'k');
+  const auto kept = [&] {
+    const auto transaction = engine->journal().Begin(support::Soon());
+    EXPECT_OK(transaction);
+    return !(*transaction)->Read({.answers = {key}})->answers.empty();
+  };
+  {
+    ASSERT_OK_AND_ASSIGN(const auto transaction, engine->journal().Begin(support::Soon()));
+    ASSERT_OK_AND_ASSIGN(const auto state, transaction->Read({}));
+    support::RowBuilder rows(state);
+    rows.Add(schemas::kKillSwitchStream, "", "row");
+    const engine::Record row = rows.rows().front();
+    ASSERT_OK(transaction->Append({row}, {{key, key, "answer", row.tx, row.at}}));
+    ASSERT_EQ(transaction->Commit(support::Soon()).kind, engine::CommitOutcome::Kind::kCommitted);
+  }
+  StoreOptions options = Quiet();
+  options.prune_interval = std::chrono::milliseconds(1);
+  ASSERT_OK_AND_ASSIGN(const auto store,
+                       Store::Open(*engine, {}, projections::AuditProjections(), options));
+  clock.micros += kDay - 1'000'000;
+  EXPECT_TRUE(kept());
+  clock.micros += 2'000'000;
+  EXPECT_TRUE(support::WaitFor([&] { return !kept(); }, support::Soon()));
 }
 
 TEST(StoreTest, AStoppedStreamIsNamedWithItsPosition) {
