@@ -1,6 +1,7 @@
 #include "projections/all.h"
 
 #include "projections/audit.h"
+#include "projections/documents.h"
 #include "projections/kill_list.h"
 #include "projections/resources/projection.h"
 
@@ -10,6 +11,8 @@ std::vector<std::unique_ptr<engine::Projection>> MainProjections() {
   std::vector<std::unique_ptr<engine::Projection>> projections;
   projections.push_back(std::make_unique<KillListProjection>());
   projections.push_back(std::make_unique<ResourcesProjection>());
+  projections.push_back(std::make_unique<DocumentsProjection>(schemas::kControllerStateStream));
+  projections.push_back(std::make_unique<DocumentsProjection>(schemas::kDocumentsStream));
   return projections;
 }
 

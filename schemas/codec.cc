@@ -10,6 +10,7 @@
 #include "engine/base/guard.h"
 #include "engine/base/status_macros.h"
 #include "engine/journal.h"
+#include "schemas/document_generated.h"
 #include "schemas/killswitch_generated.h"
 #include "schemas/resource_generated.h"
 
@@ -44,6 +45,8 @@ constexpr std::array kRecordTypes = {
     RecordType{Tag::kKill, "kill", VerifyBody<Kill>},
     RecordType{Tag::kResource, "resource", VerifyBody<Resource>},
     RecordType{Tag::kResourceTombstone, "resource tombstone", VerifyBody<ResourceTombstone>},
+    RecordType{Tag::kDocument, "document", VerifyBody<Document>},
+    RecordType{Tag::kDocumentTombstone, "document tombstone", VerifyBody<DocumentTombstone>},
 };
 
 const RecordType* FindType(Tag tag) {

@@ -25,6 +25,8 @@
 
 namespace schemas {
 
+struct Document;
+struct DocumentTombstone;
 struct Kill;
 struct Resource;
 struct ResourceTombstone;
@@ -37,6 +39,10 @@ template <>
 inline constexpr Tag kTagOf<Resource> = Tag::kResource;
 template <>
 inline constexpr Tag kTagOf<ResourceTombstone> = Tag::kResourceTombstone;
+template <>
+inline constexpr Tag kTagOf<Document> = Tag::kDocument;
+template <>
+inline constexpr Tag kTagOf<DocumentTombstone> = Tag::kDocumentTombstone;
 
 // Whether readers that do not know the record's type may leave it out of their state.
 enum class Skippable : bool { kNo = false, kYes = true };

@@ -11,6 +11,8 @@ namespace schemas {
 inline constexpr engine::StreamId kAuditStream{1};
 inline constexpr engine::StreamId kKillSwitchStream{2};
 inline constexpr engine::StreamId kResourcesStream{3};
+inline constexpr engine::StreamId kControllerStateStream{4};
+inline constexpr engine::StreamId kDocumentsStream{5};
 
 // Every stream, ascending by number.
 inline engine::Catalogue Streams() {
@@ -18,6 +20,8 @@ inline engine::Catalogue Streams() {
       {.id = kAuditStream, .name = "audit", .keyed = false, .chained = true},
       {.id = kKillSwitchStream, .name = "killswitch", .keyed = false, .chained = false},
       {.id = kResourcesStream, .name = "resources", .keyed = true, .chained = false},
+      {.id = kControllerStateStream, .name = "controller-state", .keyed = true, .fenced = true},
+      {.id = kDocumentsStream, .name = "documents", .keyed = true, .fenced = true},
   };
 }
 
