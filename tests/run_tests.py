@@ -2,10 +2,10 @@
 
 usage: run_tests.py BUILD_DIR [PATTERN]
 
-Programs and their suites come from meson. Suites `postgres` and `e2e` start servers and run one
-program at a time; the others two at a time. PATTERN selects the program or suite of that name, or
-else the tests whose name contains it. The last line is `N passed, N failed[, N skipped]`; the
-exit code is 0 only when a test ran and none failed.
+Programs and their suites come from meson. Suites `postgres`, `e2e` and `nemesis` start servers
+and run one program at a time; the others two at a time. PATTERN selects the program or suite of
+that name, or else the tests whose name contains it. The last line is
+`N passed, N failed[, N skipped]`; the exit code is 0 only when a test ran and none failed.
 """
 
 import concurrent.futures
@@ -21,7 +21,7 @@ import time
 import xml.etree.ElementTree
 
 PARALLEL = 2
-SERIAL_SUITES = {"postgres", "e2e", "mutation"}
+SERIAL_SUITES = {"postgres", "e2e", "nemesis", "mutation"}
 # Meson's limits are for a quiet machine; a shared one is slower. Nothing may hang for ever.
 TIMEOUT_FACTOR = 10
 NO_TIMEOUT_LIMIT = 3600
