@@ -110,7 +110,8 @@ absl::StatusOr<Coalescer::Landing> Coalescer::Fly() {
   bool complete = false;
   while (!complete) {
     ASSIGN_OR_RETURN(const News news, journal_.ReadAfter(follower_.cursors(), deadline));
-    if (!GUARD("coalescer.origin", follower_.Deliver(news))) {
+    const bool believed = follower_.Deliver(news);
+    if (!GUARD("coalescer.origin", believed)) {
       RETURN_IF_ERROR(ConfirmHistory(journal_, follower_, deadline));
       continue;
     }

@@ -252,7 +252,8 @@ absl::StatusOr<std::unique_ptr<Transaction>> Committer::BeginCaughtUp(Deadline p
     }
     session.question = QuestionOf(session.commands, follower_.cursors());
     ASSIGN_OR_RETURN(session.state, transaction->Read(session.question));
-    const bool believed = GUARD("committer.origin", follower_.Deliver(session.state.news));
+    const bool delivered = follower_.Deliver(session.state.news);
+    const bool believed = GUARD("committer.origin", delivered);
     if (believed && session.state.news.complete) {
       return transaction;
     }

@@ -11,6 +11,7 @@
 #include "engine/journal.h"
 #include "engine/key_value.h"
 #include "engine/lease.h"
+#include "engine/presence.h"
 
 namespace engine {
 
@@ -23,6 +24,7 @@ class Engine {
   virtual Journal& journal() = 0;
   virtual KeyValue& key_value() = 0;
   virtual Leases& leases() = 0;
+  virtual Presence& presence() = 0;
 
   // Whether the store can be written to right now, asked on a way of its own (a busy pool is
   // ready, a lost store is not). Blocks at most until `deadline`. Fails with kUnavailable and the

@@ -46,6 +46,9 @@ absl::Status Follower::Replay(Journal& journal, std::optional<Tx> through, Deadl
                               const std::function<void(std::uint64_t rows)>& progress) {
   std::uint64_t rows = 0;
   const auto take = [&](std::span<const Record> batch) {
+    if (cancelled_ != nullptr && cancelled_->load(std::memory_order_relaxed)) {
+      return absl::CancelledError("the replay is not wanted any more");
+    }
     MutexLock lock(door_);
     for (const Record& record : batch) {
       if (Followed* followed = Find(record.stream); followed != nullptr) {
@@ -214,7 +217,8 @@ void Follower::Forget(std::span<const StreamId> streams, const absl::Status& why
   Publish();
 }
 
-absl::Status Follower::Refold(Journal& journal, Deadline deadline) {
+absl::Status Follower::Refold(Journal& journal, Deadline deadline,
+                              const std::atomic<bool>* cancelled) {
   std::vector<std::unique_ptr<Projection>> forgotten;
   std::uint64_t rebuilds = 0;
   {
@@ -226,6 +230,7 @@ absl::Status Follower::Refold(Journal& journal, Deadline deadline) {
     return absl::OkStatus();
   }
   Follower aside(std::move(forgotten));
+  aside.cancelled_ = cancelled;
   absl::Status status = aside.Replay(journal, std::nullopt, deadline);
   MutexLock lock(door_);
   MutexLock aside_lock(aside.door_);

@@ -17,6 +17,7 @@
 
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -83,9 +84,10 @@ class Follower {
   // store is believed until one is adopted anew: it may have changed while they were read. Ok and
   // without effect when there is none.
   //
-  // Fails as Journal::Scan does, and with kAborted when more was forgotten meanwhile; call again.
-  // One call at a time.
-  absl::Status Refold(Journal& journal, Deadline deadline);
+  // Fails as Journal::Scan does, with kAborted when more was forgotten meanwhile (call again), and
+  // with kCancelled soon after `cancelled` became true. One call at a time.
+  absl::Status Refold(Journal& journal, Deadline deadline,
+                      const std::atomic<bool>* cancelled = nullptr);
 
   ViewPtr view() const;
   Cursors cursors() const { return view()->cursors(); }
@@ -121,6 +123,7 @@ class Follower {
   void Publish() ABSL_EXCLUSIVE_LOCKS_REQUIRED(door_);
 
   mutable Mutex door_;
+  const std::atomic<bool>* cancelled_ = nullptr;  // Ends a replay; set before it.
   std::vector<Followed> streams_ ABSL_GUARDED_BY(door_);
   Observer observer_ ABSL_GUARDED_BY(door_);
   bool judges_origin_ ABSL_GUARDED_BY(door_) = false;

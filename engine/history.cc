@@ -102,6 +102,25 @@ absl::Status ConfirmHistory(Journal& journal, Follower& follower, Deadline deadl
   }
 }
 
+absl::Status CheckHeads(Journal& journal, std::span<Follower* const> followers, Deadline deadline) {
+  std::vector<ViewPtr> views;  // From before the store is asked: it can only be further then.
+  for (const Follower* follower : followers) {
+    views.push_back(follower->view());
+  }
+  ASSIGN_OR_RETURN(const std::vector<StreamTail> tails, journal.Tails(deadline));
+  for (std::size_t i = 0; i < followers.size(); ++i) {
+    const Cursors cursors = views[i]->cursors();
+    const bool is_ahead = std::ranges::any_of(cursors, [&](const StreamCursor& cursor) {
+      const auto tail = std::ranges::find(tails, cursor.stream, &StreamTail::stream);
+      return tail != tails.end() && tail->position < cursor.position;
+    });
+    if (!GUARD("history.heads", !is_ahead)) {
+      followers[i]->Doubt();
+    }
+  }
+  return absl::OkStatus();
+}
+
 std::uint64_t HistoryChanges() {
   return changes.load(std::memory_order_relaxed);
 }

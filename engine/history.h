@@ -13,6 +13,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 
 #include <absl/status/status.h>
 
@@ -29,6 +30,12 @@ namespace engine {
 //
 // Thread-safe. Fails as Journal::ReadAfter does; nothing is believed that was not before.
 absl::Status ConfirmHistory(Journal& journal, Follower& follower, Deadline deadline);
+
+// Compares where the store's streams end with the cursors of the followers. A stream that ends
+// before its cursor lost rows although no other life of the store answered (somebody deleted them,
+// a table was put back in its place): its follower doubts the history then, and the next news
+// confirms it. Blocks. Fails as Journal::Tails does.
+absl::Status CheckHeads(Journal& journal, std::span<Follower* const> followers, Deadline deadline);
 
 // How many streams were found with another history, in this process.
 std::uint64_t HistoryChanges();

@@ -62,20 +62,23 @@ absl::Status Proof::Check(const Origin& origin) const {
 
 void Proof::Ask(const Origin& origin, Asker asker) {
   absl::Status now;
-  bool waits = false;
   {
     MutexLock lock(mutex_);
     now = CheckLocked(origin);
-    waits = !now.ok() && objection_.ok();
-    if (waits) {
+    if (!now.ok() && objection_.ok()) {
       waiting_.push_back({origin, std::move(asker)});
+      if (on_wanted_) {
+        on_wanted_();
+      }
+      return;
     }
   }
-  if (!waits) {
-    asker(now);
-  } else if (on_wanted_) {
-    on_wanted_();
-  }
+  asker(now);
+}
+
+void Proof::SetOnWanted(std::function<void()> on_wanted) {
+  MutexLock lock(mutex_);
+  on_wanted_ = std::move(on_wanted);
 }
 
 void Proof::SetObjection(absl::Status objection) {

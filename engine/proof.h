@@ -44,8 +44,9 @@ class Proof {
   // Calls `asker` with Check, at once if that is ok, else after the next commit: a heartbeat that
   // came late is no reason to deny.
   void Ask(const Origin& origin, Asker asker);
-  // Called when somebody waits for a commit; without a lock. Set before it is shared.
-  void SetOnWanted(std::function<void()> on_wanted) { on_wanted_ = std::move(on_wanted); }
+  // Called when somebody waits for a commit, under a lock: it must not call back. Not called any
+  // more once another one was set.
+  void SetOnWanted(std::function<void()> on_wanted);
 
   // Not ok: nothing is proven, whoever answers, until it is ok again.
   void SetObjection(absl::Status objection);
@@ -63,8 +64,8 @@ class Proof {
 
   const Duration bound_;
   const Clock& clock_;
-  std::function<void()> on_wanted_;
   mutable Mutex mutex_;
+  std::function<void()> on_wanted_ ABSL_GUARDED_BY(mutex_);
   std::optional<Origin> origin_ ABSL_GUARDED_BY(mutex_);
   Duration sent_ ABSL_GUARDED_BY(mutex_) = Duration::zero();
   absl::Status objection_ ABSL_GUARDED_BY(mutex_);

@@ -25,6 +25,7 @@ Rebuilder::~Rebuilder() {
   {
     MutexLock lock(state_->mutex);
     state_->stopping = true;
+    state_->cancelled = true;
   }
   state_->changed.SignalAll();
   thread_.Join();
@@ -52,7 +53,8 @@ void Rebuilder::RebuildUntilStopped() {
     const auto jitter = static_cast<std::uint64_t>(options_.max_jitter.count());
     bool go_on = Pause(Duration(jitter == 0 ? 0 : random_.Below(jitter)));
     while (go_on) {
-      const absl::Status refolded = follower_.Refold(journal_, Deadline::After(options_.timeout));
+      const absl::Status refolded =
+          follower_.Refold(journal_, Deadline::After(options_.timeout), &state_->cancelled);
       if (refolded.ok()) {
         break;
       }

@@ -7,6 +7,7 @@
 
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <memory>
 
@@ -34,7 +35,7 @@ class Rebuilder {
  public:
   Rebuilder(Journal& journal, Follower& follower, RebuilderOptions options,
             Random& random = SystemRandom());
-  // Waits for an attempt that is under way.
+  // Breaks off an attempt that is under way.
   ~Rebuilder();
   Rebuilder(const Rebuilder&) = delete;
   Rebuilder& operator=(const Rebuilder&) = delete;
@@ -46,6 +47,7 @@ class Rebuilder {
     CondVar changed;
     bool wanted ABSL_GUARDED_BY(mutex) = false;
     bool stopping ABSL_GUARDED_BY(mutex) = false;
+    std::atomic<bool> cancelled = false;
   };
 
   void RebuildUntilStopped();

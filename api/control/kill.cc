@@ -147,8 +147,9 @@ Prepared PrepareKill(const Call& call, const Target& target, bool killed) {
                                .reason = std::get<std::string>(std::move(reason))});
 }
 
-Response ShowKillList(const Call& call, const LatestView& view) {
-  const auto list = view.Get<projections::KillList>();
+// Whoever reads it acts on it, so it is proven or refused, never old.
+Response ShowKillList(const Call& call, const ProvenView& view) {
+  const auto list = view.Get<projections::ProvenKillList>();
   if (!list.ok()) {
     return StoreFailure(*call.request, list.status());
   }
@@ -185,7 +186,7 @@ void AddKillRoutes(Dispatcher& dispatcher) {
   add("/api/v1/experiments/{name}/unkill", kExperiment, false);
   add("/api/v1/toggles/{name}/kill", kToggle, true);
   add("/api/v1/toggles/{name}/unkill", kToggle, false);
-  dispatcher.Read(Access::kAdmin, "/api/v1/killswitch", ShowKillList);
+  dispatcher.ReadProven(Access::kAdmin, "/api/v1/killswitch", ShowKillList);
 }
 
 }  // namespace api

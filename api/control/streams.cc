@@ -14,15 +14,19 @@ namespace {
 // What the store says of itself.
 struct StoreHeads {
   std::vector<engine::StreamTail> tails;
-  engine::Origin origin;
+  std::uint64_t epoch = 0;
 };
 
-absl::StatusOr<StoreHeads> AskStore(engine::Journal& journal, const engine::Cursors& cursors,
+absl::StatusOr<StoreHeads> AskStore(engine::Engine& engine, const engine::Cursors& cursors,
                                     engine::Deadline deadline) {
   StoreHeads heads;
-  ASSIGN_OR_RETURN(heads.tails, journal.Tails(deadline));
-  ASSIGN_OR_RETURN(const engine::News news, journal.ReadAfter(cursors, deadline));
-  heads.origin = news.origin;
+  ASSIGN_OR_RETURN(heads.tails, engine.journal().Tails(deadline));
+  ASSIGN_OR_RETURN(const engine::Life life, engine.presence().NoteLife(deadline));
+  ASSIGN_OR_RETURN(const engine::News news, engine.journal().ReadAfter(cursors, deadline));
+  if (life.origin != news.origin) {
+    return absl::UnavailableError("the store changed while it was asked");
+  }
+  heads.epoch = life.epoch;
   return heads;
 }
 
@@ -37,7 +41,7 @@ void WriteStream(const engine::StreamSpec& spec, const StoreHeads& heads,
     json.Key("digest").String(engine::ToHex(engine::Raw(tail->digest)));
     json.Key("floor").Uint(engine::Raw(tail->floor));
   }
-  if (replica != nullptr) {
+  if (replica != nullptr && replica->rebuilding == engine::Rebuilding::kNo) {
     json.Key("position").Uint(engine::Raw(replica->position));
     json.Key("state_digest").String(engine::ToHex(replica->image->StateDigest()));
     json.Key("fold_version").Uint(replica->fold_version);
@@ -51,7 +55,7 @@ Response ShowStreams(const engine::Catalogue& catalogue, const StoreHeads& heads
   JsonWriter json(response.body);
   json.BeginObject();
   json.Key("tx").Uint(engine::Raw(main.tx));
-  json.Key("epoch").String(heads.origin.id);
+  json.Key("epoch").Uint(heads.epoch);
   json.Key("streams").BeginArray();
   for (const engine::StreamSpec& spec : catalogue) {
     const engine::StreamView* replica = main.Find(spec.id);
@@ -69,7 +73,8 @@ void AnswerStreams(Dispatcher& dispatcher, Call parked, Responder waiting, const
       std::move(parked), std::move(waiting),
       [&dispatcher, main, audit](const Call& call, Responder responder) {
         engine::Journal& journal = dispatcher.store().journal();
-        const auto heads = AskStore(journal, main.view.ptr()->cursors(), call.request->deadline());
+        const auto heads = AskStore(dispatcher.store().engine(), main.view.ptr()->cursors(),
+                                    call.request->deadline());
         Response response = heads.ok() ? ShowStreams(journal.catalogue(), *heads, *main.view.ptr(),
                                                      *audit.view.ptr())
                                        : StoreFailure(*call.request, heads.status());

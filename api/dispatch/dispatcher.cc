@@ -280,6 +280,28 @@ void Dispatcher::FinishRead(ReadAnswer answer, Call call, Seen seen, Responder r
   responder.Answer(std::move(response));
 }
 
+void Dispatcher::ReadProven(Access access, std::string_view pattern, ProvenHandler handler) {
+  struct Parked {
+    Call call;
+    Responder responder;
+  };
+  auto shared = std::make_shared<const ProvenHandler>(std::move(handler));
+  Handle(access, Method::kGet, pattern, [this, shared](Call call, Responder responder) {
+    auto parked = std::make_shared<Parked>(Parked{std::move(call), std::move(responder)});
+    store_.main().Proven([this, shared, parked](const absl::StatusOr<engine::ViewPtr>& view) {
+      if (!view.ok()) {
+        unproven_.fetch_add(1, std::memory_order_relaxed);
+        parked->responder.Answer(StoreFailure(*parked->call.request, view.status()));
+        return;
+      }
+      const ProvenView proven(*view);
+      Response response = (*shared)(parked->call, proven);
+      AddTx(parked->call.caller, proven.tx(), response);
+      parked->responder.Answer(std::move(response));
+    });
+  });
+}
+
 void Dispatcher::Mutate(Access access, Method method, std::string_view pattern,
                         PrepareHandler prepare) {
   Handle(access, method, pattern,

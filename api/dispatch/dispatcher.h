@@ -1,9 +1,9 @@
 // Dispatcher: what stands between the router and the plain functions that answer.
 //
-// A read declares nothing but its route: it parks on the main lane's next flight and then runs as
-// a function from (call, view) to response, on a worker where that takes long. A mutation prepares
-// (all that can be judged without the store), parks in the committer, and renders its answer when
-// the outcome is known. No thread waits for either.
+// A read declares its route, and whether it needs a proof: it parks on the main lane's next flight
+// and then runs as a function from (call, view) to response, on a worker where that takes long. A
+// mutation prepares (all that can be judged without the store), parks in the committer, and renders
+// its answer when the outcome is known. No thread waits for either.
 //
 // What the store does wrong is told here, in the manner of the route's family and without a word
 // of what the store said: see StoreFailure.
@@ -34,6 +34,7 @@ struct Call {
 };
 
 using LatestView = engine::FreshView<engine::Freshness::kLatest>;
+using ProvenView = engine::FreshView<engine::Freshness::kProven>;
 
 // What a handler knows beside the view: `view` is what the last flight brought, and when that
 // flight failed (control-plane routes only), how old it is.
@@ -76,11 +77,15 @@ class Dispatcher {
   // What a read answers, or what takes too long for the I/O thread: a worker runs it then.
   using ReadAnswer = std::variant<Response, std::function<Response()>>;
   using ReadHandler = std::function<ReadAnswer(const Call&, const LatestView&)>;
+  using ProvenHandler = std::function<Response(const Call&, const ProvenView&)>;
   using PrepareHandler = std::function<Prepared(const Call&)>;
   // For reads that need more than one view of the main lane.
   using CallHandler = std::function<void(Call, Responder)>;
 
   void Read(Access access, std::string_view pattern, ReadHandler handler);
+  // For what is acted on: the flight has to be proven (engine/proof.h), whatever the request says
+  // of freshness. Else 503: never an older answer.
+  void ReadProven(Access access, std::string_view pattern, ProvenHandler handler);
   void Mutate(Access access, Method method, std::string_view pattern, PrepareHandler prepare);
   void Handle(Access access, Method method, std::string_view pattern, CallHandler handler);
 
@@ -94,6 +99,8 @@ class Dispatcher {
   // is not begun.
   void RunBlocking(Call call, Responder responder, std::function<void(Call, Responder)> work);
 
+  // Reads that were refused because nothing was proven.
+  std::uint64_t unproven() const { return unproven_.load(std::memory_order_relaxed); }
   // Answers of reads that were served stale.
   std::uint64_t stale_answers() const { return stale_.load(std::memory_order_relaxed); }
 
@@ -109,6 +116,7 @@ class Dispatcher {
   Workers& workers_;
   const AdminTokens& tokens_;
   std::atomic<std::uint64_t> stale_{0};
+  std::atomic<std::uint64_t> unproven_{0};
 };
 
 // What a failure of the store looks like from outside: 503 SVC-001 or `{"error"}` with

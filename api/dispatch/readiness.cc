@@ -59,6 +59,10 @@ Readiness::State Readiness::Get() const {
   if (!GUARD("readiness.store", store.ok())) {
     return {"not_ready", "the store cannot be reached"};
   }
+  if (const absl::Status writes = store_.heartbeat().CanWrite(options_.max_write_age);
+      !GUARD("readiness.writes", writes.ok())) {
+    return {"not_ready", Text(writes)};
+  }
   if (const absl::Status streams = store_.StreamHealth();
       !GUARD("readiness.streams", streams.ok())) {
     return {"not_ready", Text(streams)};
@@ -68,6 +72,7 @@ Readiness::State Readiness::Get() const {
 
 void Readiness::WaitForFirstProbe() {
   const engine::Deadline deadline = engine::Deadline::After(options_.ping_timeout);
+  store_.heartbeat().WaitForFirst(deadline);
   engine::MutexLock lock(mutex_);
   while (!last_at_.has_value() && probed_.WaitUntil(mutex_, deadline)) {
   }

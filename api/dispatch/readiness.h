@@ -2,7 +2,9 @@
 //
 // A prober asks the store on a thread of its own, several times a second; `/readyz` answers from
 // its last result and never waits. So a lost store shows within the ping timeout, and a store that
-// came back shows without a restart.
+// came back shows without a restart. Ready means: requests can be served and writes are taken here.
+// A store that answers and takes no writes (a standby, a full disk, a synchronous standby that is
+// away) shows by the heartbeat.
 
 #pragma once
 
@@ -23,6 +25,8 @@ struct ReadinessOptions {
   engine::Duration ping_interval = std::chrono::milliseconds(100);
   // A result that is older counts for nothing: the prober is stuck.
   engine::Duration max_age = std::chrono::milliseconds(2500);
+  // So long after the store last acknowledged a write of ours (the heartbeat's) it takes none.
+  engine::Duration max_write_age = std::chrono::seconds(3);
 };
 
 // Thread-safe. Never blocks, except for WaitForFirstProbe.
@@ -38,7 +42,8 @@ class Readiness {
   };
   State Get() const;
 
-  // Returns once the store has been asked for the first time, or when a probe had its time.
+  // Returns once the store has been asked and written to for the first time, or when a probe had
+  // its time.
   void WaitForFirstProbe();
   // Not ready until this was called: all listeners are open.
   void SetServing();

@@ -7,7 +7,9 @@
 #include <absl/strings/str_format.h>
 
 #include "engine/base/logging.h"
+#include "engine/base/random.h"
 #include "engine/base/status_macros.h"
+#include "engine/history.h"
 #include "schemas/streams.h"
 
 namespace api {
@@ -18,8 +20,15 @@ constexpr engine::Duration kProgressInterval = std::chrono::seconds(2);
 // Of one batch of old answers.
 constexpr engine::Duration kPruneTimeout = std::chrono::seconds(5);
 
-engine::CoalescerOptions Flights(const StoreOptions& options) {
-  return {options.flight_timeout, options.max_queue, options.run};
+engine::CoalescerOptions Flights(const StoreOptions& options, engine::Proof& proof) {
+  return {options.flight_timeout, options.max_queue, options.run, &proof};
+}
+
+engine::HeartbeatOptions Named(engine::HeartbeatOptions options) {
+  if (options.replica.empty()) {
+    options.replica = engine::NewUuidV7(engine::SystemClock().Now(), engine::SystemRandom());
+  }
+  return options;
 }
 
 std::string NameOf(const engine::Catalogue& catalogue, engine::StreamId stream) {
@@ -103,15 +112,31 @@ absl::StatusOr<std::unique_ptr<Store>> Store::Open(engine::Engine& engine, Proje
 Store::Store(engine::Engine& engine, std::unique_ptr<engine::Follower> main,
              std::unique_ptr<engine::Follower> audit, const StoreOptions& options)
     : engine_(engine),
-      main_(engine.journal(), std::move(main), Flights(options)),
-      audit_(engine.journal(), std::move(audit), Flights(options)),
-      committer_(
-          engine.journal(), main_.follower(), &audit_.follower(),
-          {.max_queue = options.max_queue, .limits = {}, .audit_stream = schemas::kAuditStream}),
-      audit_ticker_("audit-verify", options.audit_interval,
-                    [this] { audit_.Latest([](const absl::StatusOr<engine::ViewPtr>&) {}); }),
+      look_interval_(options.look_interval),
+      main_(engine.journal(), std::move(main), Flights(options, proof_)),
+      audit_(engine.journal(), std::move(audit), Flights(options, proof_)),
+      committer_(engine.journal(), main_.follower(), &audit_.follower(),
+                 {.max_queue = options.max_queue,
+                  .limits = {},
+                  .audit_stream = schemas::kAuditStream,
+                  .proof = &proof_}),
+      heartbeat_(engine.presence(), proof_, {&main_.follower(), &audit_.follower()},
+                 Named(options.heartbeat)),
+      background_("background", options.look_interval, [this] { LookAtStore(); }),
       prune_ticker_("answers-prune", options.prune_interval,
                     [&engine] { PruneAnswers(engine.journal()); }) {}
+
+void Store::LookAtStore() {
+  engine::Follower* const followers[] = {&main_.follower(), &audit_.follower()};
+  // A store that cannot be asked fails the flights below as well, and there it is counted.
+  engine::CheckHeads(engine_.journal(), followers, engine::Deadline::After(std::chrono::seconds(2)))
+      .IgnoreError();
+  const auto nobody = [](const absl::StatusOr<engine::ViewPtr>&) {};
+  audit_.Latest(nobody);
+  if (main_.Age() >= look_interval_) {
+    main_.Latest(nobody);
+  }
+}
 
 absl::Status Store::StreamHealth() const {
   for (const Lane* lane : {&main_, &audit_}) {

@@ -2,7 +2,8 @@
 //
 // Two lanes, each a follower with its coalescer: the main one over all streams but the audit,
 // which requests wait for, and one over the audit alone, which nobody's request pays for. Plus
-// the committer, and a background catch-up that verifies new audit entries every second.
+// the committer, the heartbeat, and a background look at the store every second, which verifies
+// new audit entries and notices a changed history when nobody asks for anything.
 
 #pragma once
 
@@ -21,7 +22,10 @@
 #include "engine/committer.h"
 #include "engine/engine.h"
 #include "engine/follower.h"
+#include "engine/heartbeat.h"
+#include "engine/proof.h"
 #include "engine/rebuilder.h"
+#include "schemas/feature_level.h"
 
 namespace api {
 
@@ -35,6 +39,8 @@ class Lane {
 
   // Calls `reader` once, after a flight that is sent after now; or with why there is none.
   void Latest(engine::Coalescer::Reader reader);
+  // As Latest, from the server that just acknowledged a commit of ours: see Coalescer::JoinProven.
+  void Proven(engine::Coalescer::Reader reader) { coalescer_.JoinProven(std::move(reader)); }
 
   // The last view; nobody is asked.
   engine::ViewPtr Last() const { return follower_->view(); }
@@ -56,10 +62,13 @@ struct StoreOptions {
   // own thread.
   std::function<void(std::function<void()>)> run;
   engine::Duration flight_timeout = std::chrono::seconds(5);
-  engine::Duration audit_interval = std::chrono::seconds(1);
+  // Between two looks at the store in the background.
+  engine::Duration look_interval = std::chrono::seconds(1);
   // Answers that were kept for retries are forgotten this often, if they are old enough.
   engine::Duration prune_interval = std::chrono::minutes(1);
   std::size_t max_queue = 4096;  // Readers, and writers, that wait at once.
+  // Its name is made up when it is empty.
+  engine::HeartbeatOptions heartbeat = {.feature_level = schemas::kFeatureLevel};
 };
 
 class Store {
@@ -77,6 +86,12 @@ class Store {
   Lane& main() { return main_; }
   Lane& audit() { return audit_; }
   engine::Committer& committer() { return committer_; }
+  engine::Heartbeat& heartbeat() { return heartbeat_; }
+  const engine::Heartbeat& heartbeat() const { return heartbeat_; }
+
+  // The newest record types that every replica which is alive can read; see
+  // schemas/feature_level.h.
+  std::uint32_t feature_level() const { return heartbeat_.feature_level(); }
 
   // The first stream that is stopped because its history is damaged: kDataLoss with its name and
   // the first position that is not believed; or that is being rebuilt: kUnavailable with its name.
@@ -87,11 +102,16 @@ class Store {
   Store(engine::Engine& engine, std::unique_ptr<engine::Follower> main,
         std::unique_ptr<engine::Follower> audit, const StoreOptions& options);
 
+  void LookAtStore();
+
   engine::Engine& engine_;
+  const engine::Duration look_interval_;
+  engine::Proof proof_;
   Lane main_;
   Lane audit_;
   engine::Committer committer_;
-  Ticker audit_ticker_;
+  engine::Heartbeat heartbeat_;
+  Ticker background_;
   Ticker prune_ticker_;
 };
 

@@ -114,6 +114,23 @@ absl::Status CheckAuthentication(const Settings& settings, ServeConfig& config) 
   return absl::OkStatus();
 }
 
+// The hash as tools print it; upper case is taken too.
+absl::Status ReadExpectedHead(const Settings& settings, ServerOptions& server) {
+  const auto value = settings.Find("expect-head");
+  if (!value) {
+    return absl::OkStatus();
+  }
+  std::string hash = value->text;
+  for (char& digit : hash) {
+    digit = digit >= 'A' && digit <= 'F' ? static_cast<char>(digit - 'A' + 'a') : digit;
+  }
+  if (hash.size() != 64 || hash.find_first_not_of("0123456789abcdef") != std::string::npos) {
+    return BadValue(*value, "must be the hash of an audit entry, 64 hexadecimal digits");
+  }
+  server.expect_head = std::move(hash);
+  return absl::OkStatus();
+}
+
 absl::Status ReadAdminTokens(const Settings& settings, ServerOptions& server) {
   const auto path = settings.Find("admin-token-file");
   if (!path) {
@@ -185,6 +202,7 @@ absl::StatusOr<ServeConfig> ReadServeConfig(const Settings& settings) {
   RETURN_IF_ERROR(ReadLimits(settings, config));
   RETURN_IF_ERROR(CheckAuthentication(settings, config));
   RETURN_IF_ERROR(ReadAdminTokens(settings, config.server));
+  RETURN_IF_ERROR(ReadExpectedHead(settings, config.server));
   RETURN_IF_ERROR(ReadRegistry(settings, config.server));
   RETURN_IF_ERROR(ReadBackend(settings, config));
   return config;

@@ -55,6 +55,8 @@ constexpr auto kFlags = std::to_array<Setting>({
     {"max-queue", "", "", "N", "requests that may wait at once; more get 503 (4096)",
      kServeCommand},
     {"max-body", "", "", "BYTES", "the largest request body (8388608)", kServeCommand},
+    {"expect-head", "", "", "HEX", "serve only a history whose audit holds the entry of this hash",
+     kServeCommand},
     {"admin-token-file", "", "", "FILE", "operators' tokens, one name:token a line", kServeCommand},
     {"log-level", "", "logging.level", "debug|info|warn|error", "what is logged (info)", kBoth},
     {"grant-to", "", "", "ROLE", "give this role what a server needs", kMigrateCommand},

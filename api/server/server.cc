@@ -8,7 +8,10 @@
 #include "api/server/access_log.h"
 #include "api/server/service_routes.h"
 #include "engine/base/status_macros.h"
+#include "engine/expected_head.h"
+#include "engine/history.h"
 #include "projections/all.h"
+#include "schemas/streams.h"
 
 namespace api {
 namespace {
@@ -61,6 +64,31 @@ void AddCommitter(const engine::Committer::Counters& counters, Samples& samples)
       counters.repeated);
   add("halo_idempotency_reused_total", "Mutations refused: their key was another request's.",
       counters.key_reused);
+}
+
+void AddHeartbeat(const engine::Heartbeat::Counters& counters, std::uint32_t feature_level,
+                  Samples& samples) {
+  const auto add = [&](std::string_view name, std::string_view help, MetricType type,
+                       std::uint64_t value) {
+    samples.push_back({std::string(name), std::string(help), type, static_cast<double>(value), {}});
+  };
+  add("halo_heartbeats_total", "Heartbeats that the store acknowledged.", MetricType::kCounter,
+      counters.beats);
+  add("halo_heartbeats_failed_total", "Heartbeats that it did not.", MetricType::kCounter,
+      counters.failed);
+  add("halo_replicas", "Replicas that were alive at the last heartbeat.", MetricType::kGauge,
+      counters.replicas);
+  add("halo_epoch", "The number of the store's life that acknowledged the last heartbeat.",
+      MetricType::kGauge, counters.epoch);
+  add("halo_feature_level", "The newest record types that every replica can read.",
+      MetricType::kGauge, feature_level);
+  add("halo_replica_digest_mismatch",
+      "Streams of other replicas that are folded to another state than here.", MetricType::kGauge,
+      counters.differing);
+  add("halo_replica_digest_mismatch_total", "How often that was found.", MetricType::kCounter,
+      counters.mismatches);
+  add("halo_history_changes_total", "Streams whose history in the store had become another one.",
+      MetricType::kCounter, engine::HistoryChanges());
 }
 
 void AddTransport(const TransportStats& stats, Samples& samples) {
@@ -130,6 +158,10 @@ absl::Status Server::Open(engine::Engine& engine) {
   store.run = [this](std::function<void()> task) { transport_.Post(std::move(task)); };
   ASSIGN_OR_RETURN(store_, Store::Open(engine, projections::MainProjections(),
                                        projections::AuditProjections(), store));
+  if (!options_.expect_head.empty()) {
+    RETURN_IF_ERROR(engine::FindAuditEntry(engine.journal(), schemas::kAuditStream,
+                                           options_.expect_head, engine::Deadline::Infinite()));
+  }
   workers_ = std::make_unique<Workers>(options_.workers, options_.transport.max_queue);
   dispatcher_ = std::make_unique<Dispatcher>(router_, *store_, *workers_, options_.admin_tokens);
   readiness_ = std::make_unique<Readiness>(*store_, options_.readiness);
@@ -168,6 +200,7 @@ void Server::AddMetricSources() {
     AddLane("main", store_->main().counters(), samples);
     AddLane("audit", store_->audit().counters(), samples);
     AddCommitter(store_->committer().counters(), samples);
+    AddHeartbeat(store_->heartbeat().counters(), store_->feature_level(), samples);
     AddTransport(transport_.stats(), samples);
     AddPositions(store_->journal().catalogue(), *store_->main().Last(), samples);
     AddPositions(store_->journal().catalogue(), *store_->audit().Last(), samples);
@@ -175,6 +208,11 @@ void Server::AddMetricSources() {
                        "Reads answered from an old view because the store was away.",
                        MetricType::kCounter,
                        static_cast<double>(dispatcher_->stale_answers()),
+                       {}});
+    samples.push_back({"halo_unproven_reads_total",
+                       "Reads refused because nothing proved that the store's answer was newest.",
+                       MetricType::kCounter,
+                       static_cast<double>(dispatcher_->unproven()),
                        {}});
     // Samples of one name have to stand together.
     std::ranges::stable_sort(samples.begin() + first, samples.end(), {}, &Sample::name);

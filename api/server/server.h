@@ -46,6 +46,8 @@ struct ServerOptions {
   engine::Duration lease_ttl = std::chrono::seconds(15);
   AdminTokens admin_tokens = {};
   projections::Registry registry = projections::Registry::Stock();
+  // Serve only if the audit holds an entry of this hash: 64 digits in lower case. Empty: any.
+  std::string expect_head = {};
   // What the backend adds to /metrics. Must not block.
   std::function<void(Samples&)> backend_metrics = {};
   // How long the main listener still takes requests after readiness went away.
@@ -58,8 +60,9 @@ class Server {
   // Opens the listeners, replays the journal, and starts to serve. Blocks until then; requests
   // that come earlier wait in the kernel.
   //
-  // Fails with kInvalidArgument or kUnavailable for a listener (the message names it), and as
-  // Store::Open does. `engine` must outlive the server.
+  // Fails with kInvalidArgument or kUnavailable for a listener (the message names it), with
+  // kFailedPrecondition when the audit is not the one that was expected, and as Store::Open does.
+  // `engine` must outlive the server.
   static absl::StatusOr<std::unique_ptr<Server>> Start(engine::Engine& engine,
                                                        ServerOptions options);
   // Cuts off what is in flight; see Drain.

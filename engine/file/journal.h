@@ -19,6 +19,7 @@
 #include "engine/file/state.h"
 #include "engine/file/state_log.h"
 #include "engine/file/turn.h"
+#include "engine/local_presence.h"
 #include "engine/memory/key_value.h"
 #include "engine/memory/leases.h"
 
@@ -44,6 +45,7 @@ class FileJournal final : public Engine, public Journal {
   Journal& journal() override { return *this; }
   KeyValue& key_value() override { return key_value_; }
   Leases& leases() override { return leases_; }
+  Presence& presence() override { return presence_; }
   absl::Status CheckReady(Deadline deadline) override;
   std::string backend() const override { return "file"; }
 
@@ -77,6 +79,7 @@ class FileJournal final : public Engine, public Journal {
 
   const std::unique_ptr<Directory> directory_;
   const Options options_;
+  LocalPresence presence_{*options_.clock};
   const Writing writing_;
   State state_;
   NoRows no_rows_;

@@ -9,6 +9,7 @@
 #include "engine/base/guard.h"
 #include "engine/base/mutex.h"
 #include "engine/base/status_macros.h"
+#include "engine/local_presence.h"
 #include "engine/memory/key_value.h"
 #include "engine/memory/leases.h"
 #include "engine/memory/rows.h"
@@ -29,6 +30,7 @@ class MemoryJournal final : public Engine, public Journal {
   Journal& journal() override { return *this; }
   KeyValue& key_value() override { return key_value_; }
   Leases& leases() override { return leases_; }
+  Presence& presence() override { return presence_; }
   absl::Status CheckReady(Deadline) override { return absl::OkStatus(); }
   std::string backend() const override { return "memory"; }
 
@@ -56,6 +58,7 @@ class MemoryJournal final : public Engine, public Journal {
   MemoryRows state_{clock_};
   RowKeyValue key_value_{state_};
   RowLeases leases_{state_};
+  LocalPresence presence_{clock_};
   Mutex mutex_;
   CondVar unlocked_;
   bool locked_ ABSL_GUARDED_BY(mutex_) = false;  // The journal's lock: a transaction is open.

@@ -36,7 +36,7 @@ absl::StatusOr<Result> AskOn(Connection& connection, const Statements& statement
 absl::StatusOr<std::unique_ptr<Transaction>> PostgresJournal::Begin(Deadline deadline) {
   const Deadline bounded = Bounded(deadline);
   ASSIGN_OR_RETURN(Pool::Lease lease, pool_.Acquire(Lane::kCommit, bounded));
-  return PostgresTransaction::Begin(catalogue_, statements_, std::move(lease), bounded);
+  return PostgresTransaction::Begin(catalogue_, statements_, std::move(lease), lives_, bounded);
 }
 
 absl::StatusOr<News> PostgresJournal::ReadAfter(const Cursors& after, Deadline deadline) {
@@ -48,8 +48,10 @@ absl::StatusOr<News> PostgresJournal::ReadAfter(const Cursors& after, Deadline d
                                                        static_cast<std::int64_t>(kNewsPageBytes))},
                          bounded));
   absl::StatusOr<News> news = NewsOf(after, result);
-  if (!news.ok()) {
+  const absl::Status status = news.ok() ? lives_.Judge(news->origin) : news.status();
+  if (!status.ok()) {
     lease->Close();  // A standby, or a table that is gone: not the server that we want.
+    return status;
   }
   return news;
 }
@@ -66,10 +68,11 @@ absl::StatusOr<std::vector<Record>> PostgresJournal::ReadStream(StreamId stream,
       AskOn(*lease, statements_,
             {statements_.news, NewsParams(after, limit, static_cast<std::int64_t>(kNewsPageBytes))},
             bounded));
-  const absl::Status origin = OriginOf(result, kServerStart).status();
-  if (!origin.ok()) {
+  const absl::StatusOr<Origin> origin = OriginOf(result, kServerStart);
+  const absl::Status status = origin.ok() ? lives_.Judge(*origin) : origin.status();
+  if (!status.ok()) {
     lease->Close();
-    return origin;
+    return status;
   }
   return NewsRows(result);
 }
@@ -81,9 +84,10 @@ absl::StatusOr<std::vector<StreamTail>> PostgresJournal::Tails(Deadline deadline
       const Result result,
       AskOn(*lease, statements_, {statements_.tails, TailsParams(catalogue_)}, bounded));
   absl::StatusOr<AllTails> all = TailsOf(catalogue_, result);
-  if (!all.ok()) {
+  const absl::Status status = all.ok() ? lives_.Judge(all->origin) : all.status();
+  if (!status.ok()) {
     lease->Close();
-    return std::move(all).status();
+    return status;
   }
   return std::move(all->tails);
 }

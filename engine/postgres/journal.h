@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "engine/journal.h"
+#include "engine/postgres/lives.h"
 #include "engine/postgres/pool.h"
 #include "engine/postgres/statements.h"
 
@@ -13,12 +14,13 @@ namespace engine::postgres {
 // Thread-safe; its calls block.
 class PostgresJournal final : public Journal {
  public:
-  // `statements` and `pool` must outlive it.
-  PostgresJournal(Catalogue catalogue, const Statements& statements, Pool& pool,
+  // `statements`, `pool` and `lives` must outlive it.
+  PostgresJournal(Catalogue catalogue, const Statements& statements, Pool& pool, Lives& lives,
                   Duration request_timeout)
       : catalogue_(std::move(catalogue)),
         statements_(statements),
         pool_(pool),
+        lives_(lives),
         request_timeout_(request_timeout) {}
 
   const Catalogue& catalogue() const override { return catalogue_; }
@@ -38,6 +40,7 @@ class PostgresJournal final : public Journal {
   const Catalogue catalogue_;
   const Statements& statements_;
   Pool& pool_;
+  Lives& lives_;
   const Duration request_timeout_;
 };
 

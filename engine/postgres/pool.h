@@ -1,8 +1,8 @@
 // Pool: a bounded number of connections, with places kept for what must never queue.
 //
 // Connections are alike; a lane is a number of places. A commit does not wait behind flights, a
-// flight not behind scans, and neither the renewal of a lease nor the readiness ping behind
-// anything.
+// flight not behind scans, and neither a heartbeat or the renewal of a lease nor the readiness
+// ping behind anything.
 
 #pragma once
 

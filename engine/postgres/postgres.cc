@@ -11,6 +11,7 @@
 #include "engine/postgres/leases.h"
 #include "engine/postgres/migration_file.h"
 #include "engine/postgres/pool.h"
+#include "engine/postgres/presence.h"
 #include "engine/postgres/rows.h"
 #include "engine/postgres/schema.h"
 #include "engine/postgres/session.h"
@@ -26,13 +27,15 @@ class PostgresEngine final : public Engine {
         statements_(schema),
         pool_(options,
               [this](Deadline deadline) { return connector_.Connect(statements_, deadline); }),
-        journal_(std::move(catalogue), statements_, pool_, options.request_timeout),
+        journal_(std::move(catalogue), statements_, pool_, lives_, options.request_timeout),
         key_value_(statements_, pool_, options.request_timeout),
-        leases_(statements_, pool_) {}
+        leases_(statements_, pool_),
+        presence_(statements_, pool_, lives_) {}
 
   Journal& journal() override { return journal_; }
   KeyValue& key_value() override { return key_value_; }
   Leases& leases() override { return leases_; }
+  Presence& presence() override { return presence_; }
 
   absl::Status CheckReady(Deadline deadline) override {
     const absl::Status status = Ping(deadline);
@@ -59,9 +62,11 @@ class PostgresEngine final : public Engine {
   const Connector connector_;
   const Statements statements_;
   Pool pool_;
+  Lives lives_;
   PostgresJournal journal_;
   PostgresKeyValue key_value_;
   PostgresLeases leases_;
+  PostgresPresence presence_;
 };
 
 absl::Status CheckOptions(const Options& options) {

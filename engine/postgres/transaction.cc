@@ -45,10 +45,10 @@ std::string Text(const absl::Status& status) {
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Transaction>> PostgresTransaction::Begin(
-    const Catalogue& catalogue, const Statements& statements, Pool::Lease lease,
+    const Catalogue& catalogue, const Statements& statements, Pool::Lease lease, Lives& lives,
     Deadline deadline) {
   std::unique_ptr<PostgresTransaction> transaction(
-      new PostgresTransaction(catalogue, statements, std::move(lease), deadline));
+      new PostgresTransaction(catalogue, statements, std::move(lease), lives, deadline));
   RETURN_IF_ERROR(transaction->TakeLock());
   return transaction;
 }
@@ -117,9 +117,10 @@ absl::Status PostgresTransaction::Ask(const Question& question, LockedState* sta
   const RunOutcome outcome = lease_->Run(steps, deadline_);
   RETURN_IF_ERROR(outcome.status);
   absl::StatusOr<AllTails> ends = TailsOf(catalogue_, outcome.results[0]);
-  if (!ends.ok()) {
+  const absl::Status sound = ends.ok() ? lives_.Judge(ends->origin) : ends.status();
+  if (!sound.ok()) {
     lease_->Close();
-    return std::move(ends).status();
+    return sound;
   }
   const auto oid = static_cast<std::uint32_t>(outcome.results[0].Int32(0, kTailJournalOid));
   if (!GUARD("postgres.locked-table", oid == locked_oid_)) {

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "engine/journal.h"
+#include "engine/postgres/lives.h"
 #include "engine/postgres/pool.h"
 #include "engine/postgres/rows.h"
 #include "engine/postgres/statements.h"
@@ -24,7 +25,8 @@ class PostgresTransaction final : public Transaction {
   // is held too long, and as a connection fails; the lease is given back then.
   static absl::StatusOr<std::unique_ptr<Transaction>> Begin(const Catalogue& catalogue,
                                                             const Statements& statements,
-                                                            Pool::Lease lease, Deadline deadline);
+                                                            Pool::Lease lease, Lives& lives,
+                                                            Deadline deadline);
   ~PostgresTransaction() override;
 
   absl::StatusOr<LockedState> Read(const Question& question) override;
@@ -33,10 +35,11 @@ class PostgresTransaction final : public Transaction {
 
  private:
   PostgresTransaction(const Catalogue& catalogue, const Statements& statements, Pool::Lease lease,
-                      Deadline deadline)
+                      Lives& lives, Deadline deadline)
       : catalogue_(catalogue),
         statements_(statements),
         lease_(std::move(lease)),
+        lives_(lives),
         deadline_(deadline) {}
 
   absl::Status TakeLock();
@@ -50,6 +53,7 @@ class PostgresTransaction final : public Transaction {
   const Catalogue& catalogue_;
   const Statements& statements_;
   Pool::Lease lease_;
+  Lives& lives_;
   const Deadline deadline_;
   std::uint32_t locked_oid_ = 0;
   bool open_ = false;   // The server has a transaction that must be ended.

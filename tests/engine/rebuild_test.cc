@@ -197,6 +197,35 @@ TEST_F(RebuildTest, WhatIsForgottenMeanwhileIsRefoldedToo) {
   EXPECT_EQ(Value("a"), "2");
 }
 
+TEST_F(RebuildTest, RowsThatAreGoneAreNoticedThoughNoOtherLifeAnswers) {
+  support::ExpectErrorLogs();
+  Follower* const followers[] = {&follower_};
+  ASSERT_OK(CheckHeads(journal_, followers, Soon()));
+  ASSERT_OK(CatchUp());
+  EXPECT_OK(follower_.view()->Whole());
+  CopyTransaction(Tx{1});
+  journal_.SwitchTo(restored_->journal(), "");  // As if somebody had deleted the rest.
+  ASSERT_OK(CatchUp());
+  EXPECT_EQ(Value("a"), "2") << "no news, and nothing to give it away";
+  ASSERT_OK(CheckHeads(journal_, followers, Soon()));
+  ASSERT_OK(CatchUp());
+  EXPECT_EQ(Value("a"), "refused");
+  ASSERT_OK(follower_.Refold(journal_, Soon()));
+  ASSERT_OK(CatchUp());
+  EXPECT_EQ(Value("a"), "1");
+}
+
+TEST_F(RebuildTest, CanBeBrokenOff) {
+  const StreamId things[] = {kThings};
+  follower_.Rebuild(things, absl::UnavailableError("test"));
+  const std::atomic<bool> cancelled = true;
+  EXPECT_THAT(follower_.Refold(journal_, Soon(), &cancelled),
+              StatusIs(absl::StatusCode::kCancelled));
+  ASSERT_OK(follower_.Refold(journal_, Soon()));
+  ASSERT_OK(CatchUp());
+  EXPECT_EQ(Value("a"), "2") << "what the first attempt folded is gone";
+}
+
 TEST_F(RebuildTest, ADamagedStreamStaysStopped) {
   support::ExpectErrorLogs();
   LoseTheLastThing();

@@ -47,6 +47,24 @@ absl::StatusOr<std::unique_ptr<TestStore>> TestStore::OnPostgres(bool pooled) {
   return store;
 }
 
+absl::StatusOr<std::unique_ptr<TestStore>> TestStore::OnCluster(
+    const PostgresCluster& cluster, const std::function<std::string(const std::string&)>& url) {
+  std::unique_ptr<TestStore> store(new TestStore);
+  ASSIGN_OR_RETURN(store->directory_, PrivateDirectory::Make());
+  ASSIGN_OR_RETURN(store->owner_url_, cluster.CreateDatabase("halo"));
+  ASSIGN_OR_RETURN(const std::string owner_file,
+                   store->directory_->Write("owner-url", store->owner_url_));
+  RETURN_IF_ERROR(
+      RunToSuccess({.argv = {Program("halo-server"), "migrate", "--database-url-file", owner_file}},
+                   StartDeadline()));
+  ASSIGN_OR_RETURN(const std::string database,
+                   SqlValue(store->owner_url_, "select current_database()"));
+  store->url_ = url(database);
+  ASSIGN_OR_RETURN(const std::string file, store->directory_->Write("url", store->url_));
+  store->flags_ = {"--database-url-file", file};
+  return store;
+}
+
 std::string Program(const std::string& name) {
   return name == "halo" ? HALO_CLI : HALO_SERVER;
 }
@@ -63,9 +81,9 @@ absl::StatusOr<std::unique_ptr<HaloServer>> HaloServer::Start(const TestStore& s
   std::unique_ptr<HaloServer> server(new HaloServer);
   ASSIGN_OR_RETURN(const std::string admins,
                    store.directory().Write("admins", operator_name + ":" + kToken + "\n"));
-  std::vector<std::string> argv = {
-      Program("halo-server"), "serve", "--listen",           "127.0.0.1:0",
-      "--log-level",          "warn",  "--admin-token-file", admins};
+  std::vector<std::string> argv = {Program("halo-server"), "serve",       "--listen",
+                                   "127.0.0.1:0",          "--log-level", "warn",
+                                   "--admin-token-file",   admins};
   argv.insert(argv.end(), store.flags().begin(), store.flags().end());
   argv.insert(argv.end(), more.begin(), more.end());
   ASSIGN_OR_RETURN(server->process_, Process::Start({.argv = argv}));

@@ -6,6 +6,7 @@
 
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -29,6 +30,11 @@ class TestStore {
   // An empty, migrated database of the shared cluster, served by a role that may only read and
   // write rows; through PgBouncer in transaction mode if `pooled`.
   static absl::StatusOr<std::unique_ptr<TestStore>> OnPostgres(bool pooled = false);
+
+  // An empty, migrated database of `cluster`, served by its superuser. `url` says how servers reach
+  // it, given its name: several hosts, say.
+  static absl::StatusOr<std::unique_ptr<TestStore>> OnCluster(
+      const PostgresCluster& cluster, const std::function<std::string(const std::string&)>& url);
 
   // `--data-dir DIR` or `--database-url-file F`: for the server and the storage commands alike.
   const std::vector<std::string>& flags() const { return flags_; }

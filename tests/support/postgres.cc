@@ -143,6 +143,51 @@ absl::StatusOr<std::unique_ptr<PostgresCluster>> PostgresCluster::Start(
   return cluster;
 }
 
+absl::Status PostgresCluster::CopyFrom(const PostgresCluster& source) {
+  ASSIGN_OR_RETURN(const std::string programs, ProgramDirectory());
+  return RunToSuccess(
+      {.argv = {programs + "/pg_basebackup", "-D", data_directory(), "-h",
+                source.socket_directory(), "-p", absl::StrFormat("%d", kPort), "-U", "postgres",
+                "--checkpoint=fast", "--wal-method=stream", "--no-sync"},
+       .working_directory = socket_directory(),
+       .user = ServerUser()},
+      Patience());
+}
+
+absl::Status PostgresCluster::TakeDataOf(const PostgresCluster& source) {
+  RETURN_IF_ERROR(
+      RunToSuccess({.argv = {"rm", "-rf", data_directory()}, .user = ServerUser()}, Patience()));
+  return CopyFrom(source);
+}
+
+absl::StatusOr<std::unique_ptr<PostgresCluster>> PostgresCluster::StartStandby(
+    const PostgresCluster& primary, const std::string& name) {
+  ASSIGN_OR_RETURN(std::unique_ptr<PrivateDirectory> directory,
+                   PrivateDirectory::Make(ServerUser()));
+  std::unique_ptr<PostgresCluster> cluster(new PostgresCluster(std::move(directory)));
+  cluster->settings_["primary_conninfo"] = absl::StrFormat(
+      "host=%s port=%d user=postgres application_name=%s", primary.socket_directory(), kPort, name);
+  cluster->settings_["hot_standby"] = "on";
+  RETURN_IF_ERROR(cluster->CopyFrom(primary));
+  RETURN_IF_ERROR(cluster->directory_->Write("data/standby.signal", "").status());
+  RETURN_IF_ERROR(cluster->StartAgain());
+  return cluster;
+}
+
+absl::StatusOr<std::unique_ptr<PostgresCluster>> PostgresCluster::Restore(
+    const PostgresCluster& source) {
+  ASSIGN_OR_RETURN(std::unique_ptr<PrivateDirectory> directory,
+                   PrivateDirectory::Make(ServerUser()));
+  std::unique_ptr<PostgresCluster> cluster(new PostgresCluster(std::move(directory)));
+  RETURN_IF_ERROR(cluster->CopyFrom(source));
+  RETURN_IF_ERROR(cluster->StartAgain());
+  return cluster;
+}
+
+absl::Status PostgresCluster::Promote() {
+  return Sql(Url("postgres"), "select pg_promote(true, 60)").status();
+}
+
 PostgresCluster::~PostgresCluster() {
   if (getpid() != owner_) {
     // A forked copy of the test process: the server and its files belong to the original.

@@ -52,6 +52,12 @@ class PostgresCluster {
   // Makes a cluster from the newest installed Postgres and starts it. The first call of a process
   // runs initdb, the others copy its result.
   static absl::StatusOr<std::unique_ptr<PostgresCluster>> Start(const ClusterOptions& options = {});
+  // A streaming standby of `primary`, from a base backup; returns when it accepts (read-only)
+  // connections. `name` is its application_name at the primary, for synchronous_standby_names.
+  static absl::StatusOr<std::unique_ptr<PostgresCluster>> StartStandby(
+      const PostgresCluster& primary, const std::string& name);
+  // A copy of `source` as it is now, started as a server of its own from a base backup.
+  static absl::StatusOr<std::unique_ptr<PostgresCluster>> Restore(const PostgresCluster& source);
   ~PostgresCluster();
   PostgresCluster(const PostgresCluster&) = delete;
   PostgresCluster& operator=(const PostgresCluster&) = delete;
@@ -66,6 +72,12 @@ class PostgresCluster {
   // Starts a stopped or killed server again with the settings as they are now, on the same
   // socket; returns when it accepts connections. Does nothing while it runs.
   absl::Status StartAgain();
+
+  // Throws a stopped server's data away for those of `source` as they are now.
+  absl::Status TakeDataOf(const PostgresCluster& source);
+
+  // Makes a standby a primary; returns when it accepts writes.
+  absl::Status Promote();
 
   // Changes or adds a line of postgresql.conf; used from the next StartAgain or Reload on.
   absl::Status Set(const std::string& name, const std::string& value);
@@ -94,6 +106,7 @@ class PostgresCluster {
  private:
   explicit PostgresCluster(std::unique_ptr<PrivateDirectory> directory);
 
+  absl::Status CopyFrom(const PostgresCluster& source);
   absl::Status WriteSettings() const;
   absl::Status Launch();
 

@@ -18,6 +18,7 @@ using testing::Not;
 
 constexpr char kResource[] = "/api/hyperfleet/v1/thing";
 constexpr char kControl[] = "/api/v1/thing";
+constexpr char kProvenRoute[] = "/api/v1/acted-on";
 const HeaderField kAdmin = {"Authorization", "Bearer token"};
 
 // Kills whatever it is told to.
@@ -45,7 +46,7 @@ class DispatcherTest : public testing::Test {
     router_.AddFamily(ControlFamily());
     ASSERT_OK_AND_ASSIGN(tokens_, AdminTokens::Parse("ops:token"));
     StoreOptions options;
-    options.audit_interval = std::chrono::hours(1);
+    options.look_interval = std::chrono::hours(1);
     ASSERT_OK_AND_ASSIGN(store_, Store::Open(engine_, projections::MainProjections(),
                                              projections::AuditProjections(), options));
     const auto read = [](const Call& call, const LatestView&) {
@@ -60,6 +61,9 @@ class DispatcherTest : public testing::Test {
     dispatcher_.emplace(router_, *store_, workers_, tokens_);
     dispatcher_->Read(Access::kResources, kResource, read);
     dispatcher_->Read(Access::kAdmin, kControl, read);
+    dispatcher_->ReadProven(Access::kAdmin, kProvenRoute, [](const Call&, const ProvenView&) {
+      return JsonResponse(200, "proven");
+    });
     dispatcher_->Mutate(Access::kResources, Method::kPost, kResource, kill);
     dispatcher_->Mutate(Access::kAdmin, Method::kPost, kControl, kill);
   }
@@ -230,6 +234,24 @@ TEST_F(DispatcherTest, WithoutTheStoreListsOfTheControlPlaneGoStale) {
   EXPECT_EQ(dispatcher_->stale_answers(), 1u);
   engine_.SetAfterRead(nullptr);
   EXPECT_EQ(HeaderOf(Ask("GET", kControl, {kAdmin}), "X-Halo-Stale"), "");
+}
+
+TEST_F(DispatcherTest, WhatHasToBeProvenIsNeverOlder) {
+  EXPECT_EQ(Ask("GET", kProvenRoute, {kAdmin}).body, "proven");
+  EXPECT_EQ(Ask("GET", std::string(kProvenRoute) + std::string("?freshness=cached"), {kAdmin}).body,
+            "proven");
+  EXPECT_EQ(Ask("GET", kProvenRoute).status, 401);
+  engine_.SetAfterRead([] { return absl::UnavailableError("SQLSTATE 57P01"); });
+  for (const char* query : {"", "?freshness=cached"}) {
+    const Response refused = Ask("GET", std::string(kProvenRoute) + std::string(query), {kAdmin});
+    EXPECT_EQ(refused.status, 503);
+    EXPECT_EQ(HeaderOf(refused, "Retry-After"), "1");
+    EXPECT_THAT(refused.body, testing::StartsWith(R"({"error":)"));
+    EXPECT_EQ(HeaderOf(refused, "X-Halo-Stale"), "");
+  }
+  EXPECT_EQ(dispatcher_->unproven(), 2u);
+  engine_.SetAfterRead(nullptr);
+  EXPECT_EQ(Ask("GET", kProvenRoute, {kAdmin}).status, 200);
 }
 
 TEST_F(DispatcherTest, AWriteThatFailedSaysThatNothingHappened) {

@@ -32,18 +32,37 @@ class HookedEngine final : public engine::Engine {
   engine::Journal& journal() override { return journal_; }
   engine::KeyValue& key_value() override { return behind_->key_value(); }
   engine::Leases& leases() override { return behind_->leases(); }
+  engine::Presence& presence() override { return presence_; }
   absl::Status CheckReady(engine::Deadline /*deadline*/) override { return Run(ready_); }
   std::string backend() const override { return "hooked"; }
 
-  // What flights, the lock and the probe answer instead, when it is not ok. Null: nothing.
+  // What flights, the lock, beats and the probe answer instead, when it is not ok. Null: nothing.
   void SetAfterRead(Hook hook) { Set(after_read_, std::move(hook)); }
   void SetBeforeBegin(Hook hook) { Set(before_begin_, std::move(hook)); }
   void SetReady(Hook hook) { Set(ready_, std::move(hook)); }
+  void SetBeforeBeat(Hook hook) { Set(before_beat_, std::move(hook)); }
 
  private:
   struct Guarded {
     engine::Mutex mutex;
     Hook hook ABSL_GUARDED_BY(mutex);
+  };
+  class HookedPresence final : public engine::Presence {
+   public:
+    explicit HookedPresence(HookedEngine& engine) : engine_(engine) {}
+    absl::StatusOr<engine::Life> NoteLife(engine::Deadline deadline) override {
+      return engine_.behind_->presence().NoteLife(deadline);
+    }
+    absl::StatusOr<engine::Pulse> Beat(const engine::Replica& self,
+                                       engine::Deadline deadline) override {
+      if (const absl::Status refused = Run(engine_.before_beat_); !refused.ok()) {
+        return refused;
+      }
+      return engine_.behind_->presence().Beat(self, deadline);
+    }
+
+   private:
+    HookedEngine& engine_;
   };
   static void Set(Guarded& guarded, Hook hook) {
     engine::MutexLock lock(guarded.mutex);
@@ -63,6 +82,8 @@ class HookedEngine final : public engine::Engine {
   Guarded after_read_;
   Guarded before_begin_;
   Guarded ready_;
+  Guarded before_beat_;
+  HookedPresence presence_{*this};
 };
 
 // One answer, waited for.

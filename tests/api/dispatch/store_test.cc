@@ -37,7 +37,7 @@ class BrokenProjection final : public engine::Projection {
 
 StoreOptions Quiet() {
   StoreOptions options;
-  options.audit_interval = std::chrono::hours(1);
+  options.look_interval = std::chrono::hours(1);
   return options;
 }
 
@@ -183,6 +183,45 @@ TEST(ReadinessTest, AProberThatIsStuckCountsForNothing) {
   readiness.SetServing();
   EXPECT_EQ(readiness.Get().reason, "the store has not answered in time");
   release.count_down();
+}
+
+TEST(ReadinessTest, AStoreThatTakesNoWritesIsNotReady) {
+  HookedEngine engine;
+  engine.SetBeforeBeat([] { return absl::UnavailableError("read-only"); });
+  ASSERT_OK_AND_ASSIGN(const auto store, OpenStore(engine));
+  Readiness readiness(*store, Quick());
+  readiness.WaitForFirstProbe();
+  readiness.SetServing();
+  EXPECT_EQ(readiness.Get().reason, "the store acknowledges no writes");
+  engine.SetBeforeBeat({});
+  EXPECT_TRUE(BecomesStatus(readiness, "ok"));
+}
+
+TEST(ReadinessTest, AStreamThatIsRebuiltIsNotReadyUntilItIsWhole) {
+  HookedEngine engine;
+  ASSERT_OK_AND_ASSIGN(const auto store, OpenStore(engine));
+  Readiness readiness(*store, Quick());
+  readiness.WaitForFirstProbe();
+  readiness.SetServing();
+  ASSERT_TRUE(readiness.Get().ready());
+  const engine::StreamId streams[] = {schemas::kKillSwitchStream};
+  store->main().follower().Rebuild(streams, absl::UnavailableError("test"));
+  if (const Readiness::State state = readiness.Get(); !state.ready()) {
+    EXPECT_THAT(state.reason, HasSubstr("stream killswitch is being rebuilt"));
+  }
+  EXPECT_TRUE(BecomesStatus(readiness, "ok"));
+}
+
+TEST(StoreTest, WritersAreToldWhatEveryReplicaCanRead) {
+  HookedEngine engine;
+  ASSERT_OK(engine.presence().Beat({"older", {}, 1, {}}, support::Soon()));
+  StoreOptions options = Quiet();
+  options.heartbeat.feature_level = 7;
+  ASSERT_OK_AND_ASSIGN(const auto store, Store::Open(engine, projections::MainProjections(),
+                                                     projections::AuditProjections(), options));
+  store->heartbeat().WaitForFirst(support::Soon());
+  EXPECT_EQ(store->feature_level(), 1U);
+  EXPECT_EQ(store->heartbeat().counters().replicas, 2U);
 }
 
 TEST(ReadinessTest, AStoppedStreamIsNotReady) {

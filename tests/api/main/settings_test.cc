@@ -183,6 +183,15 @@ TEST_F(SettingsTest, ANameIsNoLoopbackAddress) {
               StatusIs(absl::StatusCode::kFailedPrecondition, HasSubstr("without authentication")));
 }
 
+TEST_F(SettingsTest, AnExpectedHeadIsAHash) {
+  ASSERT_OK_AND_ASSIGN(const ServeConfig config, Serve({{"expect-head", std::string(64, 'A')}}));
+  EXPECT_EQ(config.server.expect_head, std::string(64, 'a'));
+  for (const std::string& wrong : {std::string(63, 'a'), std::string(64, 'g'), std::string("x")}) {
+    EXPECT_THAT(Serve({{"expect-head", wrong}}),
+                StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("expect-head")));
+  }
+}
+
 TEST_F(SettingsTest, TheTimeToLiveOfLeasesHasBounds) {
   ASSERT_OK_AND_ASSIGN(const ServeConfig stock, Serve({}));
   EXPECT_EQ(stock.server.lease_ttl, std::chrono::seconds(15));
