@@ -70,6 +70,59 @@ absl::Status Follower::Replay(Journal& journal, std::optional<Tx> through, Deadl
   return absl::OkStatus();
 }
 
+absl::Status Follower::Restore(const SnapshotHeader& header, const ReadState& read,
+                               const std::function<absl::Status()>& finish) {
+  MutexLock lock(door_);
+  absl::Status loaded = Load(header, read);
+  if (loaded.ok()) {
+    loaded = finish();
+  }
+  if (loaded.ok()) {
+    Publish();
+    return loaded;
+  }
+  for (Followed& followed : streams_) {
+    followed.projection->Reset();
+    followed.cursor = {.stream = followed.cursor.stream};
+    followed.tx = Tx::kBeforeFirst;
+    followed.at = {};
+    followed.changed = true;
+  }
+  return loaded;
+}
+
+absl::Status Follower::Load(const SnapshotHeader& header, const ReadState& read) {
+  const auto same_stream = [](const SavedStream& saved, const Followed& followed) {
+    return saved.cursor.stream == followed.cursor.stream;
+  };
+  if (!std::ranges::equal(header.streams, streams_, same_stream)) {
+    return absl::FailedPreconditionError("the snapshot is of other streams");
+  }
+  for (std::size_t i = 0; i < streams_.size(); ++i) {
+    const SavedStream& saved = header.streams[i];
+    Followed& followed = streams_[i];
+    if (!GUARD("snapshot.fold-version",
+               saved.fold_version == followed.projection->fold_version())) {
+      return absl::FailedPreconditionError(absl::StrFormat(
+          "stream %d was folded by version %d; this program's is %d", Raw(saved.cursor.stream),
+          saved.fold_version, followed.projection->fold_version()));
+    }
+    RETURN_IF_ERROR(read(saved.cursor.stream, [&followed](std::string_view part) {
+      return followed.projection->Load(part);
+    }));
+    const std::uint64_t digest = followed.projection->Publish()->StateDigest();
+    if (!GUARD("snapshot.state-digest", saved.state_digest == digest)) {
+      return absl::DataLossError(absl::StrFormat("stream %d was loaded to another state digest",
+                                                 Raw(saved.cursor.stream)));
+    }
+    followed.cursor = saved.cursor;
+    followed.tx = saved.tx;
+    followed.at = saved.at;
+    followed.changed = true;
+  }
+  return absl::OkStatus();
+}
+
 bool Follower::Deliver(const News& news) {
   MutexLock lock(door_);
   // Every history begins with nothing.
@@ -351,8 +404,9 @@ void Follower::Publish() {
       followed.changed = false;
     }
     view->streams.push_back({followed.cursor.stream, followed.cursor.position,
-                             followed.cursor.digest, followed.fold_version, followed.health,
-                             followed.rebuilding, followed.image});
+                             followed.cursor.digest, followed.tx, followed.at,
+                             followed.fold_version, followed.health, followed.rebuilding,
+                             followed.image});
     if (followed.tx >= view->tx) {
       view->tx = followed.tx;
       view->at = followed.at;

@@ -29,6 +29,7 @@
 #include "engine/base/mutex.h"
 #include "engine/journal.h"
 #include "engine/projection.h"
+#include "engine/snapshot_format.h"
 #include "engine/view.h"
 
 namespace engine {
@@ -51,6 +52,16 @@ class Follower {
   // is stopped (see Deliver) and the others go on.
   absl::Status Replay(Journal& journal, std::optional<Tx> through, Deadline deadline,
                       const std::function<void(std::uint64_t rows)>& progress = {});
+
+  // Takes over what a snapshot says instead of folding the rows up to it, and publishes that.
+  // `read` hands over the saved parts of one stream; `finish` says, after the last one, whether
+  // the snapshot was whole. All or nothing. REQUIRES: nothing was folded yet.
+  //
+  // Fails with kFailedPrecondition when it is of other streams or fold versions, with kDataLoss
+  // when what was loaded has another state digest, and as `read` and `finish` do.
+  using ReadState = std::function<absl::Status(StreamId stream, const StatePartSink& sink)>;
+  absl::Status Restore(const SnapshotHeader& header, const ReadState& read,
+                       const std::function<absl::Status()>& finish);
 
   // The door. Checks each row that is new (dense position, checksum, digest over the one before,
   // `tx` and `at` never falling), folds it, and publishes a view if anything changed.
@@ -109,6 +120,8 @@ class Follower {
     bool IsRead() const { return health.ok() || rebuilding == Rebuilding::kRefolded; }
   };
 
+  absl::Status Load(const SnapshotHeader& header, const ReadState& read)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(door_);
   Followed* Find(StreamId stream) ABSL_EXCLUSIVE_LOCKS_REQUIRED(door_);
   void Fold(const Record& record, Followed& followed) ABSL_EXCLUSIVE_LOCKS_REQUIRED(door_);
   absl::Status Check(const Record& record, const Followed& followed) const;

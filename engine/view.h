@@ -37,6 +37,8 @@ struct StreamView {
   StreamId stream = StreamId::kInvalid;
   Position position = Position::kBeforeFirst;
   Digest digest = Digest::kEmpty;
+  Tx tx = Tx::kBeforeFirst;  // Of the row at `position`.
+  Timestamp at;              // Likewise.
   std::uint32_t fold_version = 0;
   // Not ok: the image is not to be served. kDataLoss: the stream is stopped after `position`, and
   // why. kUnavailable: it is being rebuilt, and why.

@@ -56,10 +56,12 @@ struct ReplayFlags {
   std::string until;    // A transaction's number or an RFC 3339 time; empty: the end.
   std::string stream;   // Only this one's projection; empty: all.
   bool print = false;   // The state as JSON too.
-  std::string compare;  // A data directory or a file with a database URL; empty: nothing.
+  // A data directory, a file with a database URL, or a snapshot; empty: nothing.
+  std::string compare;
 };
 // Folds the journal into projections and prints each one's position and state digest. With
-// `compare`, fails with kDataLoss when another source folds to something else.
+// `compare`, fails with kDataLoss when another source folds to something else, or when the journal
+// does not fold to that snapshot.
 absl::Status Replay(const ReplayFlags& flags, Format format, std::ostream& out);
 
 }  // namespace api::cli

@@ -13,7 +13,9 @@
 #include "engine/base/logging.h"
 #include "engine/base/status_macros.h"
 #include "engine/follower.h"
+#include "engine/snapshot.h"
 #include "projections/all.h"
+#include "schemas/streams.h"
 
 namespace api::cli {
 namespace {
@@ -116,6 +118,40 @@ absl::Status Compare(const Folded& here, const Folded& there, const engine::Cata
   return absl::OkStatus();
 }
 
+// A snapshot is of one follower's streams at one transaction: folds the journal up to there.
+absl::Status CompareSnapshot(engine::Journal& journal, int file, const std::string& path) {
+  ASSIGN_OR_RETURN(const engine::SnapshotReader reader, engine::SnapshotReader::Open(file));
+  const engine::SnapshotHeader& header = reader.header();
+  const bool audit =
+      header.streams.size() == 1 && header.streams.front().cursor.stream == schemas::kAuditStream;
+  const auto make = audit ? projections::AuditProjections : projections::MainProjections;
+  engine::Follower saved(make());
+  RETURN_IF_ERROR(engine::LoadSnapshot(file, saved).status());
+  engine::Follower folded(make());
+  RETURN_IF_ERROR(folded.Replay(journal, header.tx, Deadline::Infinite()));
+  for (const StreamView& theirs : saved.view()->streams) {
+    const StreamView& ours = *folded.view()->Find(theirs.stream);
+    RETURN_IF_ERROR(ours.health);
+    if (ours.position != theirs.position || ours.digest != theirs.digest ||
+        ours.image->StateDigest() != theirs.image->StateDigest()) {
+      return absl::DataLossError(
+          absl::StrFormat("%s is not what the journal folds to: stream %s at transaction %d", path,
+                          NameOf(journal.catalogue(), theirs.stream), Raw(header.tx)));
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CompareWith(const ReplayFlags& flags, const Folded& folded, engine::Journal& journal) {
+  ASSIGN_OR_RETURN(const std::optional<engine::Fd> snapshot, engine::OpenIfSnapshot(flags.compare));
+  if (snapshot.has_value()) {
+    return CompareSnapshot(journal, snapshot->get(), flags.compare);
+  }
+  ASSIGN_OR_RETURN(const auto other, OpenStoreAt(flags.compare));
+  ASSIGN_OR_RETURN(const Folded there, Fold(other->journal(), flags));
+  return Compare(folded, there, journal.catalogue(), flags.compare);
+}
+
 void PrintText(const Folded& folded, const engine::Catalogue& catalogue, bool print,
                std::ostream& out) {
   out << absl::StrFormat("%-24s %12s  %-16s  %s\n", "STREAM", "POSITION", "STATE DIGEST", "FOLD");
@@ -160,9 +196,7 @@ absl::Status Replay(const ReplayFlags& flags, Format format, std::ostream& out) 
   ASSIGN_OR_RETURN(const Folded folded, Fold(store->journal(), flags));
   (format == Format::kJson ? PrintJson : PrintText)(folded, catalogue, flags.print, out);
   if (!flags.compare.empty()) {
-    ASSIGN_OR_RETURN(const auto other, OpenStoreAt(flags.compare));
-    ASSIGN_OR_RETURN(const Folded there, Fold(other->journal(), flags));
-    RETURN_IF_ERROR(Compare(folded, there, catalogue, flags.compare));
+    RETURN_IF_ERROR(CompareWith(flags, folded, store->journal()));
     if (format == Format::kText) {
       out << flags.compare << " folds to the same state\n";
     }

@@ -103,14 +103,20 @@ absl::StatusOr<std::unique_ptr<Store>> Store::Open(engine::Engine& engine, Proje
                                                    Projections audit, const StoreOptions& options) {
   auto main_follower = std::make_unique<engine::Follower>(std::move(main));
   auto audit_follower = std::make_unique<engine::Follower>(std::move(audit));
+  std::unique_ptr<Snapshots> snapshots = Snapshots::Open(options.snapshots);
+  if (snapshots != nullptr) {
+    RETURN_IF_ERROR(snapshots->Restore("main", *main_follower, engine.journal()));
+    RETURN_IF_ERROR(snapshots->Restore("audit", *audit_follower, engine.journal()));
+  }
   RETURN_IF_ERROR(Replay(*main_follower, engine.journal(), "main"));
   RETURN_IF_ERROR(Replay(*audit_follower, engine.journal(), "audit"));
-  return std::unique_ptr<Store>(
-      new Store(engine, std::move(main_follower), std::move(audit_follower), options));
+  return std::unique_ptr<Store>(new Store(
+      engine, std::move(main_follower), std::move(audit_follower), std::move(snapshots), options));
 }
 
 Store::Store(engine::Engine& engine, std::unique_ptr<engine::Follower> main,
-             std::unique_ptr<engine::Follower> audit, const StoreOptions& options)
+             std::unique_ptr<engine::Follower> audit, std::unique_ptr<Snapshots> snapshots,
+             const StoreOptions& options)
     : engine_(engine),
       look_interval_(options.look_interval),
       main_(engine.journal(), std::move(main), Flights(options, proof_)),
@@ -124,7 +130,12 @@ Store::Store(engine::Engine& engine, std::unique_ptr<engine::Follower> main,
                  Named(options.heartbeat)),
       background_("background", options.look_interval, [this] { LookAtStore(); }),
       prune_ticker_("answers-prune", options.prune_interval,
-                    [&engine] { PruneAnswers(engine.journal()); }) {}
+                    [&engine] { PruneAnswers(engine.journal()); }),
+      snapshots_(std::move(snapshots)) {
+  if (snapshots_ != nullptr) {
+    snapshots_->Start(engine.journal());
+  }
+}
 
 void Store::LookAtStore() {
   engine::Follower* const followers[] = {&main_.follower(), &audit_.follower()};

@@ -17,6 +17,7 @@
 #include <absl/status/status.h>
 #include <absl/status/statusor.h>
 
+#include "api/dispatch/snapshots.h"
 #include "api/dispatch/ticker.h"
 #include "engine/coalescer.h"
 #include "engine/committer.h"
@@ -69,12 +70,14 @@ struct StoreOptions {
   std::size_t max_queue = 4096;  // Readers, and writers, that wait at once.
   // Its name is made up when it is empty.
   engine::HeartbeatOptions heartbeat = {.feature_level = schemas::kFeatureLevel};
+  SnapshotOptions snapshots;
 };
 
 class Store {
  public:
-  // Replays the whole journal into both lanes (progress goes to the log) and starts the threads.
-  // Blocks until then. A damaged stream is no failure: it is stopped, see engine/follower.h.
+  // Brings both lanes up to date, from their snapshots if they have some, else from the first row
+  // (progress goes to the log), and starts the threads. Blocks until then. A damaged stream is no
+  // failure: it is stopped, see engine/follower.h.
   //
   // Fails as Journal::Scan does. `engine` must outlive the store.
   static absl::StatusOr<std::unique_ptr<Store>> Open(engine::Engine& engine, Projections main,
@@ -100,7 +103,8 @@ class Store {
 
  private:
   Store(engine::Engine& engine, std::unique_ptr<engine::Follower> main,
-        std::unique_ptr<engine::Follower> audit, const StoreOptions& options);
+        std::unique_ptr<engine::Follower> audit, std::unique_ptr<Snapshots> snapshots,
+        const StoreOptions& options);
 
   void LookAtStore();
 
@@ -113,6 +117,7 @@ class Store {
   engine::Heartbeat heartbeat_;
   Ticker background_;
   Ticker prune_ticker_;
+  std::unique_ptr<Snapshots> snapshots_;  // Null: none. Last: it reads from the lanes at its end.
 };
 
 }  // namespace api

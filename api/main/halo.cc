@@ -101,7 +101,7 @@ void AddReplay(CLI::App& app, CommandLine& line) {
   replay.add_option("--stream", line.replay.stream, "this stream's projection only");
   replay.add_flag("--print", line.replay.print, "print the state as JSON too");
   replay.add_option("--compare", line.replay.compare,
-                    "a data directory or URL file that must fold to the same state");
+                    "a data directory, URL file or snapshot that must have the same state");
   replay.callback([&line] {
     line.action = [&line](Format format) {
       return api::cli::Replay(line.replay, format, std::cout);

@@ -171,8 +171,14 @@ absl::Status ReadBackend(const Settings& settings, ServeConfig& config) {
   }
   RETURN_IF_ERROR(ReadText(settings, "data-dir", config.data_dir));
   RETURN_IF_ERROR(ReadBool(settings, "auto-migrate", config.auto_migrate));
+  RETURN_IF_ERROR(ReadText(settings, "cache-dir", config.server.snapshot_dir));
   if (!postgres) {
     config.backend = memory ? Backend::kMemory : Backend::kFile;
+    if (memory) {
+      config.server.snapshot_dir.clear();
+    } else if (config.server.snapshot_dir.empty()) {
+      config.server.snapshot_dir = config.data_dir + "/snapshots";
+    }
     return absl::OkStatus();
   }
   config.backend = Backend::kPostgres;

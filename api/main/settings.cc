@@ -24,6 +24,8 @@ constexpr auto kFlags = std::to_array<Setting>({
     {"health-listen", "", "", "HOST:PORT", "a further listener for /healthz and /readyz (off)",
      kServeCommand},
     {"data-dir", "", "", "DIR", "keep everything in this directory (./halo-data)", kServeCommand},
+    {"cache-dir", "", "", "DIR", "keep snapshots, for a quick start, in this directory (of files: snapshots in theirs)",
+     kServeCommand},
     {"memory", "", "", "", "keep nothing: for trying things out", kServeCommand},
     {"database-url-file", "", "", "FILE", "keep everything in the Postgres of this URL", kBoth},
     {"direct-database-url-file", "", "", "FILE",

@@ -155,6 +155,7 @@ absl::Status Server::Listen() {
 absl::Status Server::Open(engine::Engine& engine) {
   StoreOptions store;
   store.max_queue = options_.transport.max_queue;
+  store.snapshots.dir = options_.snapshot_dir;
   store.run = [this](std::function<void()> task) { transport_.Post(std::move(task)); };
   ASSIGN_OR_RETURN(store_, Store::Open(engine, projections::MainProjections(),
                                        projections::AuditProjections(), store));

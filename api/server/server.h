@@ -50,6 +50,8 @@ struct ServerOptions {
   std::string expect_head = {};
   // What the backend adds to /metrics. Must not block.
   std::function<void(Samples&)> backend_metrics = {};
+  // Where snapshots are kept; empty: there are none, and every start reads the whole journal.
+  std::string snapshot_dir = {};
   // How long the main listener still takes requests after readiness went away.
   engine::Duration drain_grace = std::chrono::milliseconds(250);
 };

@@ -23,9 +23,11 @@
 #include "engine/base/random.h"
 #include "engine/engine.h"
 
-namespace engine::file {
-
+namespace engine {
 class Disk;
+}  // namespace engine
+
+namespace engine::file {
 
 struct Options {
   // The data directory. Made when missing, parents included; its mode is kept at 0700 and that of

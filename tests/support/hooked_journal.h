@@ -2,6 +2,8 @@
 
 #pragma once
 
+#include <atomic>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -20,6 +22,8 @@ struct JournalHooks {
   std::function<absl::Status()> after_read;
   // Before all rows are read; an error is the answer.
   std::function<absl::Status()> before_scan;
+  // Changes the rows that ReadStream and Scan hand out.
+  std::function<void(std::vector<engine::Record>& rows)> on_rows;
   // Instead of the commit: `commit` does it for real. Empty: the real one.
   std::function<engine::CommitOutcome(const std::vector<engine::Record>& rows,
                                       const std::function<engine::CommitOutcome()>& commit)>
@@ -46,7 +50,12 @@ class HookedJournal final : public engine::Journal {
   absl::StatusOr<std::vector<engine::Record>> ReadStream(engine::StreamId stream,
                                                          engine::Position from, int limit,
                                                          engine::Deadline deadline) override {
-    return behind_->ReadStream(stream, from, limit, deadline);
+    auto rows = behind_->ReadStream(stream, from, limit, deadline);
+    rows_read_ += rows.ok() ? rows->size() : 0;
+    if (rows.ok() && hooks.on_rows) {
+      hooks.on_rows(*rows);
+    }
+    return rows;
   }
   absl::StatusOr<std::vector<engine::StreamTail>> Tails(engine::Deadline deadline) override {
     return behind_->Tails(deadline);
@@ -57,18 +66,36 @@ class HookedJournal final : public engine::Journal {
         !scan.ok()) {
       return scan;
     }
-    return behind_->Scan(options, sink, deadline);
+    return behind_->Scan(
+        options,
+        [&](std::span<const engine::Record> rows) {
+          rows_read_ += rows.size();
+          rows_scanned_ += rows.size();
+          if (!hooks.on_rows) {
+            return sink(rows);
+          }
+          std::vector<engine::Record> changed(rows.begin(), rows.end());
+          hooks.on_rows(changed);
+          return sink(changed);
+        },
+        deadline);
   }
   absl::StatusOr<int> PruneAnswers(engine::Duration age, int limit,
                                    engine::Deadline deadline) override {
     return behind_->PruneAnswers(age, limit, deadline);
   }
 
+  // The rows that ReadStream and Scan handed out so far.
+  std::uint64_t rows_read() const { return rows_read_; }
+  std::uint64_t rows_scanned() const { return rows_scanned_; }  // By Scan alone.
+
  private:
   class HookedTransaction;
 
   engine::Journal* behind_;
   std::string origin_;
+  std::atomic<std::uint64_t> rows_read_ = 0;
+  std::atomic<std::uint64_t> rows_scanned_ = 0;
 };
 
 }  // namespace support

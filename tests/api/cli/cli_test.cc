@@ -10,6 +10,7 @@
 #include "api/cli/storage.h"
 #include "engine/committer.h"
 #include "engine/file/file.h"
+#include "engine/snapshot.h"
 #include "projections/all.h"
 #include "projections/kill_list.h"
 #include "schemas/streams.h"
@@ -167,6 +168,27 @@ TEST_F(CliTest, ReplayUntilATimeBeforeEverythingIsEmpty) {
   EXPECT_THAT(out_.str(), HasSubstr("replayed to transaction 0"));
   flags.until = "yesterday";
   EXPECT_THAT(Replay(flags, Format::kText, out_), StatusIs(absl::StatusCode::kInvalidArgument));
+}
+
+TEST_F(CliTest, ReplayComparesWithASnapshot) {
+  ASSERT_OK_AND_ASSIGN(const auto store, OpenStore(flags_));
+  engine::Follower main(projections::MainProjections());
+  ASSERT_OK(main.Replay(store->journal(), std::nullopt, engine::Deadline::Infinite()));
+  ASSERT_OK_AND_ASSIGN(const auto snapshots,
+                       engine::SnapshotDirectory::Open(directory_->path() + "/snapshots"));
+  ASSERT_OK(snapshots.Save("main", *main.view()));
+  engine::View other = *main.view();
+  other.tx = engine::Tx{4};
+  ASSERT_OK(snapshots.Save("other", other));
+  std::ostringstream out;
+  ReplayFlags flags;
+  flags.store = flags_;
+  flags.compare = snapshots.path() + "/snapshot-main-0000000000000005";
+  EXPECT_OK(Replay(flags, Format::kText, out));
+  EXPECT_THAT(out.str(), HasSubstr("same state"));
+  flags.compare = snapshots.path() + "/snapshot-other-0000000000000004";
+  EXPECT_THAT(Replay(flags, Format::kText, out),
+              StatusIs(absl::StatusCode::kDataLoss, HasSubstr("killswitch at transaction 4")));
 }
 
 TEST_F(CliTest, ReplayComparesWithAnotherSource) {

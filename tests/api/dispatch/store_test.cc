@@ -3,8 +3,12 @@
 #include <atomic>
 
 #include "api/dispatch/readiness.h"
+#include "engine/snapshot.h"
+#include "schemas/codec.h"
+#include "schemas/killswitch_generated.h"
 #include "tests/api/dispatch/hooked_engine.h"
 #include "tests/support/poll.h"
+#include "tests/support/private_directory.h"
 #include "tests/support/row_builder.h"
 
 namespace api {
@@ -56,6 +60,30 @@ absl::StatusOr<std::unique_ptr<Store>> OpenBroken(engine::Engine& engine) {
   Projections main;
   main.push_back(std::make_unique<BrokenProjection>());
   return Store::Open(engine, std::move(main), projections::AuditProjections(), Quiet());
+}
+
+StoreOptions WithSnapshots(const std::string& dir) {
+  StoreOptions options = Quiet();
+  options.snapshots.dir = dir;
+  options.snapshots.interval = std::chrono::milliseconds(1);
+  options.snapshots.verify_interval = std::chrono::milliseconds(1);
+  return options;
+}
+
+absl::StatusOr<std::unique_ptr<Store>> OpenAt(engine::Engine& engine, const StoreOptions& options) {
+  return Store::Open(engine, projections::MainProjections(), projections::AuditProjections(),
+                     options);
+}
+
+void AppendKills(engine::Journal& journal, int count) {
+  for (int i = 0; i < count; ++i) {
+    flatbuffers::FlatBufferBuilder body;
+    const auto name = body.CreateString("exp" + std::to_string(i % 3));
+    const auto by = body.CreateString("ops");
+    support::AppendOne(
+        journal, schemas::kKillSwitchStream, "",
+        schemas::Encode(body, schemas::CreateKill(body, name, schemas::KillState::kKilled, by)));
+  }
 }
 
 bool BecomesStatus(const Readiness& readiness, const std::string& status) {
@@ -116,6 +144,61 @@ TEST(StoreTest, AReplayThatFailsIsTold) {
   ASSERT_OK_AND_ASSIGN(const auto store, OpenStore(engine));
   EXPECT_OK(store->StreamHealth());
   EXPECT_EQ(store->main().Last()->tx, engine::Tx::kBeforeFirst);
+}
+
+TEST(StoreSnapshotTest, TheNextStartReadsTheTailAlone) {
+  HookedEngine engine;
+  auto& journal = static_cast<support::HookedJournal&>(engine.journal());
+  ASSERT_OK_AND_ASSIGN(const auto directory, support::PrivateDirectory::Make());
+  AppendKills(journal, 50);
+  ASSERT_OK(OpenAt(engine, WithSnapshots(directory->path())));
+  AppendKills(journal, 2);
+  const std::uint64_t before = journal.rows_scanned();
+  ASSERT_OK_AND_ASSIGN(const auto store, OpenAt(engine, WithSnapshots(directory->path())));
+  EXPECT_EQ(journal.rows_scanned() - before, 2U);
+  ASSERT_OK_AND_ASSIGN(const auto from_the_rows, OpenStore(engine));
+  const auto digest_of = [](Store& of) {
+    return of.main().Last()->Find(schemas::kKillSwitchStream)->image->StateDigest();
+  };
+  EXPECT_EQ(digest_of(*store), digest_of(*from_the_rows));
+  EXPECT_THAT(support::LogLines(), testing::Contains(HasSubstr("took over a snapshot")));
+}
+
+TEST(StoreSnapshotTest, ALaneThatGrewIsSavedWhileItServes) {
+  HookedEngine engine;
+  ASSERT_OK_AND_ASSIGN(const auto directory, support::PrivateDirectory::Make());
+  AppendKills(engine.journal(), 5);
+  StoreOptions options = WithSnapshots(directory->path());
+  options.snapshots.rows = 5;
+  ASSERT_OK_AND_ASSIGN(const auto store, OpenAt(engine, options));
+  ASSERT_OK_AND_ASSIGN(const auto snapshots, engine::SnapshotDirectory::Open(directory->path()));
+  EXPECT_TRUE(support::WaitFor([&] { return !snapshots.List("main")->empty(); }, support::Soon()));
+}
+
+TEST(StoreSnapshotTest, DamageBehindASnapshotIsFoundAfterTheStart) {
+  HookedEngine engine;
+  auto& journal = static_cast<support::HookedJournal&>(engine.journal());
+  ASSERT_OK_AND_ASSIGN(const auto directory, support::PrivateDirectory::Make());
+  AppendKills(journal, 9);
+  ASSERT_OK(OpenAt(engine, WithSnapshots(directory->path())));
+  journal.hooks.on_rows = [](std::vector<engine::Record>& rows) {
+    if (rows.size() > 4) {
+      rows[3].payload = engine::Payload("damaged");
+    }
+  };
+  support::ExpectErrorLogs();
+  ASSERT_OK_AND_ASSIGN(const auto store, OpenAt(engine, WithSnapshots(directory->path())));
+  EXPECT_TRUE(
+      support::WaitFor([&] { return absl::IsDataLoss(store->StreamHealth()); }, support::Soon()));
+  EXPECT_THAT(store->StreamHealth(),
+              StatusIs(absl::StatusCode::kDataLoss,
+                       testing::AllOf(HasSubstr("killswitch"), HasSubstr("position 4"))));
+}
+
+TEST(StoreSnapshotTest, WithoutAPlaceForThemItGoesOn) {
+  HookedEngine engine;
+  EXPECT_OK(OpenAt(engine, WithSnapshots("/proc/no-such-place/snapshots")));
+  EXPECT_THAT(support::LogLines(), testing::Contains(HasSubstr("going without snapshots")));
 }
 
 TEST(LaneTest, AgeCountsFromTheLastGoodFlight) {

@@ -1,4 +1,4 @@
-#include "engine/file/disk.h"
+#include "engine/base/disk.h"
 
 #include <cerrno>
 #include <cstdio>
@@ -10,7 +10,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-namespace engine::file {
+namespace engine {
 
 int Disk::Create(int directory, const std::string& name) {
   return openat(directory, name.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
@@ -113,4 +113,4 @@ absl::StatusOr<std::uint64_t> FileSize(int fd) {
   return static_cast<std::uint64_t>(info.st_size);
 }
 
-}  // namespace engine::file
+}  // namespace engine
