@@ -42,89 +42,36 @@ void Follower::SetObserver(Observer observer) {
   observer_ = std::move(observer);
 }
 
-absl::Status Follower::Replay(Journal& journal, std::optional<Tx> through, Deadline deadline,
-                              const std::function<void(std::uint64_t rows)>& progress) {
-  std::uint64_t rows = 0;
-  const auto take = [&](std::span<const Record> batch) {
-    if (cancelled_ != nullptr && cancelled_->load(std::memory_order_relaxed)) {
-      return absl::CancelledError("the replay is not wanted any more");
-    }
-    MutexLock lock(door_);
-    for (const Record& record : batch) {
-      if (Followed* followed = Find(record.stream); followed != nullptr) {
-        Fold(record, *followed);
-      }
-    }
-    rows += batch.size();
-    if (progress) {
-      progress(rows);
-    }
-    return absl::OkStatus();
-  };
-  const ScanOptions options{.after = cursors(), .through = through};
-  const absl::Status scanned = journal.Scan(options, take, deadline);
-  // A scan that broke off may have folded part of a transaction: such a state is never published.
-  RETURN_IF_ERROR(scanned);
-  MutexLock lock(door_);
-  Publish();
-  return absl::OkStatus();
-}
-
-absl::Status Follower::Restore(const SnapshotHeader& header, const ReadState& read,
-                               const std::function<absl::Status()>& finish) {
-  MutexLock lock(door_);
-  absl::Status loaded = Load(header, read);
-  if (loaded.ok()) {
-    loaded = finish();
-  }
-  if (loaded.ok()) {
-    Publish();
-    return loaded;
-  }
-  for (Followed& followed : streams_) {
-    followed.projection->Reset();
-    followed.cursor = {.stream = followed.cursor.stream};
-    followed.tx = Tx::kBeforeFirst;
-    followed.at = {};
-    followed.changed = true;
-  }
-  return loaded;
-}
-
-absl::Status Follower::Load(const SnapshotHeader& header, const ReadState& read) {
-  const auto same_stream = [](const SavedStream& saved, const Followed& followed) {
-    return saved.cursor.stream == followed.cursor.stream;
-  };
-  if (!std::ranges::equal(header.streams, streams_, same_stream)) {
-    return absl::FailedPreconditionError("the snapshot is of other streams");
-  }
-  for (std::size_t i = 0; i < streams_.size(); ++i) {
-    const SavedStream& saved = header.streams[i];
-    Followed& followed = streams_[i];
-    if (!GUARD("snapshot.fold-version",
-               saved.fold_version == followed.projection->fold_version())) {
-      return absl::FailedPreconditionError(absl::StrFormat(
-          "stream %d was folded by version %d; this program's is %d", Raw(saved.cursor.stream),
-          saved.fold_version, followed.projection->fold_version()));
-    }
-    RETURN_IF_ERROR(read(saved.cursor.stream, [&followed](std::string_view part) {
-      return followed.projection->Load(part);
-    }));
-    const std::uint64_t digest = followed.projection->Publish()->StateDigest();
-    if (!GUARD("snapshot.state-digest", saved.state_digest == digest)) {
-      return absl::DataLossError(absl::StrFormat("stream %d was loaded to another state digest",
-                                                 Raw(saved.cursor.stream)));
-    }
-    followed.cursor = saved.cursor;
-    followed.tx = saved.tx;
-    followed.at = saved.at;
-    followed.changed = true;
-  }
-  return absl::OkStatus();
-}
-
 bool Follower::Deliver(const News& news) {
-  MutexLock lock(door_);
+  std::function<void()> on_rebuild;
+  bool believed = false;
+  {
+    MutexLock lock(door_);
+    const std::uint64_t rebuilds = rebuilds_;
+    believed = Take(news);
+    on_rebuild = rebuilds == rebuilds_ ? std::function<void()>() : on_rebuild_;
+  }
+  if (on_rebuild) {
+    on_rebuild();
+  }
+  return believed;
+}
+
+// Streams that stand below their floor: what would bring them on is gone.
+std::vector<StreamId> Follower::BelowFloor(const News& news) {
+  std::vector<StreamId> below;
+  for (const StreamId stream : news.compacted) {
+    const auto after = std::ranges::find(news.after, stream, &StreamCursor::stream);
+    const Followed* const followed = Find(stream);
+    if (followed != nullptr && followed->IsRead() && after != news.after.end() &&
+        followed->cursor.position <= after->position) {
+      below.push_back(stream);
+    }
+  }
+  return below;
+}
+
+bool Follower::Take(const News& news) {
   // Every history begins with nothing.
   const bool is_empty = std::ranges::none_of(streams_, [](const Followed& followed) {
     return followed.cursor.position != Position::kBeforeFirst;
@@ -135,6 +82,10 @@ bool Follower::Deliver(const News& news) {
   // An answer of a life that is over, or of one whose history was not compared yet.
   if (!GUARD("follower.origin", !judges_origin_ || origin_ == news.origin)) {
     return false;
+  }
+  if (const std::vector<StreamId> below = BelowFloor(news);
+      !GUARD("follower.below-floor", below.empty())) {
+    Forget(below, absl::UnavailableError("it was compacted past what is known"));
   }
   bool changed = false;
   auto row = news.rows.begin();
@@ -374,16 +325,22 @@ void Follower::StopFollowed(Followed& followed, const absl::Status& why) {
        {"reason", why.ToString()}});
 }
 
-absl::Status Follower::Check(const Record& record, const Followed& followed) const {
-  if (!GUARD("follower.dense", record.position == Next(followed.cursor.position))) {
+absl::Status Follower::Check(const Record& record, Followed& followed) const {
+  const bool sparse = followed.floor.has_value() && followed.floor->Covers(record.position);
+  if (followed.floor.has_value() && !sparse && !followed.floor->complete()) {
+    return Damage(record, "the row at the floor is missing");
+  }
+  if (!sparse && !GUARD("follower.dense", record.position == Next(followed.cursor.position))) {
     return Damage(record,
                   absl::StrFormat("position %d was expected", Raw(Next(followed.cursor.position))));
   }
   if (!GUARD("follower.checksum", record.checksum == RowChecksum(record))) {
     return Damage(record, "the checksum does not fit the row");
   }
-  if (!GUARD("follower.digest",
-             record.digest == ChainDigest(followed.cursor.digest, record.checksum))) {
+  if (sparse) {
+    RETURN_IF_ERROR(followed.floor->Take(record, followed.cursor));
+  } else if (!GUARD("follower.digest",
+                    record.digest == ChainDigest(followed.cursor.digest, record.checksum))) {
     return Damage(record, "the digest does not continue the known history");
   }
   if (record.tx < followed.tx || record.at < followed.at) {
@@ -403,10 +360,9 @@ void Follower::Publish() {
       followed.image = followed.projection->Publish();
       followed.changed = false;
     }
-    view->streams.push_back({followed.cursor.stream, followed.cursor.position,
-                             followed.cursor.digest, followed.tx, followed.at,
-                             followed.fold_version, followed.health, followed.rebuilding,
-                             followed.image});
+    view->streams.push_back(
+        {followed.cursor.stream, followed.cursor.position, followed.cursor.digest, followed.tx,
+         followed.at, followed.fold_version, followed.health, followed.rebuilding, followed.image});
     if (followed.tx >= view->tx) {
       view->tx = followed.tx;
       view->at = followed.at;

@@ -27,6 +27,7 @@
 #include <absl/status/status.h>
 
 #include "engine/base/mutex.h"
+#include "engine/floor_proof.h"
 #include "engine/journal.h"
 #include "engine/projection.h"
 #include "engine/snapshot_format.h"
@@ -48,8 +49,12 @@ class Follower {
   // Reads everything from the journal, from the cursors on, and publishes once at the end.
   // `progress` is called now and then with the number of rows so far. Blocks until done.
   //
-  // Fails as Journal::Scan does when the store cannot be read. A damaged stream is no failure: it
-  // is stopped (see Deliver) and the others go on.
+  // What compaction left is proved by the floor (engine/floor_proof.h). A stream that stands below
+  // its floor is forgotten and read from its start.
+  //
+  // Fails as Journal::Scan does when the store cannot be read, and with kOutOfRange when `through`
+  // lies below a floor: what was true then cannot be told any more. A damaged stream is no failure:
+  // it is stopped (see Deliver) and the others go on.
   absl::Status Replay(Journal& journal, std::optional<Tx> through, Deadline deadline,
                       const std::function<void(std::uint64_t rows)>& progress = {});
 
@@ -69,7 +74,7 @@ class Follower {
   // A row that fails a check or cannot be folded stops its stream for good: the view keeps the
   // last good image, marked with kDataLoss and the position, and later news of that stream is
   // ignored. News that begins after a cursor (a hole) is ignored for that stream: the next
-  // catch-up fills it.
+  // catch-up fills it. A stream that was compacted past its cursor is rebuilt.
   //
   // False, and nothing is done, when the news is of a life of the store that is not believed:
   // confirm the history (engine/history.h) and ask again.
@@ -116,17 +121,25 @@ class Follower {
     Rebuilding rebuilding = Rebuilding::kNo;
     std::shared_ptr<const ProjectionImage> image;
     bool changed = true;
+    std::optional<FloorProof> floor = {};  // While rows at or below it are folded.
     // Whether its rows are folded.
     bool IsRead() const { return health.ok() || rebuilding == Rebuilding::kRefolded; }
   };
 
+  absl::Status ScanInto(Journal& journal, std::optional<Tx> through, Deadline deadline,
+                        const std::function<void(std::uint64_t rows)>& progress);
+  absl::Status MeetFloors(std::span<const StreamTail> tails) ABSL_EXCLUSIVE_LOCKS_REQUIRED(door_);
+  absl::Status LeaveFloors(bool to_the_end) ABSL_EXCLUSIVE_LOCKS_REQUIRED(door_);
   absl::Status Load(const SnapshotHeader& header, const ReadState& read)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(door_);
   Followed* Find(StreamId stream) ABSL_EXCLUSIVE_LOCKS_REQUIRED(door_);
   void Fold(const Record& record, Followed& followed) ABSL_EXCLUSIVE_LOCKS_REQUIRED(door_);
-  absl::Status Check(const Record& record, const Followed& followed) const;
+  absl::Status Check(const Record& record, Followed& followed) const;
+  static void Clear(Followed& followed);
   void StopFollowed(Followed& followed, const absl::Status& why)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(door_);
+  bool Take(const News& news) ABSL_EXCLUSIVE_LOCKS_REQUIRED(door_);
+  std::vector<StreamId> BelowFloor(const News& news) ABSL_EXCLUSIVE_LOCKS_REQUIRED(door_);
   bool ShowRefolded(const News& news) ABSL_EXCLUSIVE_LOCKS_REQUIRED(door_);
   void Forget(std::span<const StreamId> streams, const absl::Status& why)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(door_);

@@ -19,6 +19,7 @@ std::atomic<std::uint64_t> changes = 0;
 struct Compared {
   StreamCursor ours;
   std::optional<Digest> theirs;  // Empty: nothing.
+  bool compacted = false;        // The store was compacted past it: nothing can be said.
   bool Differs() const { return !theirs.has_value() || *theirs != ours.digest; }
 };
 
@@ -45,14 +46,16 @@ absl::StatusOr<std::optional<std::vector<Compared>>> Compare(Journal& journal,
   for (const StreamCursor& cursor : cursors) {
     if (cursor.position != Position::kBeforeFirst) {
       after.push_back(Before(cursor));
-      compared.push_back({cursor, std::nullopt});
+      compared.push_back({.ours = cursor, .theirs = std::nullopt});
     }
   }
   ASSIGN_OR_RETURN(const News news, journal.ReadAfter(after, deadline));
   origin = news.origin;
   for (Compared& stream : compared) {
     stream.theirs = DigestAt(news, stream.ours);
-    if (stream.theirs.has_value() || news.complete) {
+    stream.compacted =
+        std::ranges::find(news.compacted, stream.ours.stream) != news.compacted.end();
+    if (stream.theirs.has_value() || news.complete || stream.compacted) {
       continue;
     }
     ASSIGN_OR_RETURN(const News alone, journal.ReadAfter({Before(stream.ours)}, deadline));
@@ -94,7 +97,9 @@ absl::Status ConfirmHistory(Journal& journal, Follower& follower, Deadline deadl
       continue;
     }
     for (const Compared& stream : *compared) {
-      if (std::ranges::find(differing, stream.ours.stream) != differing.end()) {
+      // What was only compacted is read anew, and no cause for alarm.
+      if (std::ranges::find(differing, stream.ours.stream) != differing.end() &&
+          !stream.compacted) {
         Tell(stream, origin);
       }
     }

@@ -70,7 +70,7 @@ absl::Status HistoryVerifier::Check(const Record& row) {
     // Compaction leaves gaps, and may have made one since the page before.
     ASSIGN_OR_RETURN(const std::vector<StreamTail> tails, journal_.Tails(Deadline::Infinite()));
     const auto tail = std::ranges::find(tails, row.stream, &StreamTail::stream);
-    if (tail == tails.end() || Position{Raw(row.position) - 1} > tail->floor) {
+    if (tail == tails.end() || Position{Raw(row.position) - 1} > tail->floor.position) {
       return Damage(row, absl::StrFormat("position %d was expected", Raw(next_)));
     }
     before_.reset();

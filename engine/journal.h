@@ -64,6 +64,9 @@ struct StreamSpec {
   bool chained = false;
   // Only commands that act in a term write it (Command::fence); the committer sees to that.
   bool fenced = false;
+  // How long records that were replaced are kept before compaction may remove them. Zero: for
+  // ever. Of keyed streams only.
+  Duration retention = Duration::zero();
 };
 using Catalogue = std::vector<StreamSpec>;
 
@@ -85,13 +88,15 @@ struct Record {
   StreamId stream = StreamId::kInvalid;
   Position position = Position::kBeforeFirst;
   Tx tx = Tx::kBeforeFirst;
-  std::string key;                             // Empty for an unkeyed record.
-  Position previous = Position::kBeforeFirst;  // The key's older record; kBeforeFirst for none.
-  std::uint16_t flags = 0;                     // RecordFlag bits.
-  Timestamp at;                                // The store's clock under the lock; never falls.
-  std::uint64_t checksum = 0;                  // RowChecksum of all fields above and the payload.
-  Digest digest = Digest::kEmpty;              // ChainDigest(digest of position - 1, checksum).
-  Payload payload;                             // Opaque to the engine.
+  std::string key;  // Empty for an unkeyed record.
+  // The key's older record; kBeforeFirst for none, also when that one is a tombstone. Compaction
+  // removes what it names.
+  Position previous = Position::kBeforeFirst;
+  std::uint16_t flags = 0;         // RecordFlag bits.
+  Timestamp at;                    // The store's clock under the lock; never falls.
+  std::uint64_t checksum = 0;      // RowChecksum of all fields above and the payload.
+  Digest digest = Digest::kEmpty;  // ChainDigest(digest of position - 1, checksum).
+  Payload payload;                 // Opaque to the engine.
 };
 
 enum RecordFlag : std::uint16_t {
@@ -137,6 +142,17 @@ struct StreamCursor {
 // apart (the audit is). Ascending by stream.
 using Cursors = std::vector<StreamCursor>;
 
+// What compaction left of a stream. Of the rows at or below `position` only the newest of each
+// key remain, and none of a key that was removed; how many they are and the sum of their checksums
+// prove that none is missing and none was put in. The row at `position` itself always remains.
+struct Floor {
+  Position position = Position::kBeforeFirst;  // kBeforeFirst: nothing was compacted.
+  Digest digest = Digest::kEmpty;              // Of the row at `position`.
+  std::uint64_t rows = 0;                      // That remain at or below it.
+  std::uint64_t sum = 0;                       // Of their checksums, modulo 2^64.
+  friend bool operator==(const Floor&, const Floor&) = default;
+};
+
 // Where a stream ends.
 struct StreamTail {
   StreamId stream = StreamId::kInvalid;
@@ -144,8 +160,8 @@ struct StreamTail {
   Tx tx = Tx::kBeforeFirst;
   Timestamp at;
   Digest digest = Digest::kEmpty;
-  Position floor = Position::kBeforeFirst;  // Rows at or below may be compacted away.
-  Payload last_payload;                     // Of chained streams only.
+  Floor floor;
+  Payload last_payload;  // Of chained streams only.
 };
 
 // Which life of which store answered. A reply is judged against what was known when it was sent;
@@ -164,6 +180,10 @@ struct News {
   // streams up to some transaction. Ask again from there.
   bool complete = true;
   Origin origin;
+  // The asked streams whose floor lies above the row that follows the cursor: what is left there is
+  // not the whole history, so none of their rows are here. A reader of such a stream has to forget
+  // it and read it anew, with Scan.
+  std::vector<StreamId> compacted = {};
 };
 
 // What a writer wants to know under the lock.
@@ -230,11 +250,29 @@ class Transaction {
 };
 
 struct ScanOptions {
-  Cursors after;              // The streams to read, and from where.
-  std::optional<Tx> through;  // Stop after this transaction.
+  Cursors after;                   // The streams to read, and from where.
+  std::optional<Tx> through = {};  // Stop after this transaction.
+  // Called once, before the first row, with where all streams end in the cut that is scanned, and
+  // their floors: rows at or below a floor have gaps. An error ends the scan with it.
+  std::function<absl::Status(std::span<const StreamTail> tails)> on_tails = {};
 };
 // Takes the next rows of a scan; an error ends the scan with it.
 using RowSink = std::function<absl::Status(std::span<const Record> rows)>;
+
+struct RowKey {
+  Position position = Position::kBeforeFirst;
+  std::string key;
+};
+// One step of compaction; engine/compactor.h makes them.
+struct CompactionStep {
+  StreamId stream = StreamId::kInvalid;
+  Floor from;                            // The floor as it is.
+  Position to = Position::kBeforeFirst;  // Where it shall be; the stream goes on above.
+  Digest digest = Digest::kEmpty;        // Of the row at `to`.
+  std::uint64_t rows = 0;                // Behind `from`, up to `to`, and
+  std::uint64_t sum = 0;                 // the sum of their checksums.
+  std::vector<RowKey> remove;            // Ascending, each once; all below `to`.
+};
 
 // Thread-safe. Calls block on the store, at most until their deadline.
 //
@@ -256,7 +294,8 @@ class Journal {
   virtual absl::StatusOr<News> ReadAfter(const Cursors& after, Deadline deadline) = 0;
 
   // Up to `limit` rows of one stream from `from` on, oldest first; fewer at the end and when the
-  // page is full, but at least one if there is one. REQUIRES: limit > 0.
+  // page is full, but at least one if there is one. At or below the stream's floor there are gaps.
+  // REQUIRES: limit > 0.
   virtual absl::StatusOr<std::vector<Record>> ReadStream(StreamId stream, Position from, int limit,
                                                          Deadline deadline) = 0;
 
@@ -270,6 +309,13 @@ class Journal {
   // Forgets up to `limit` kept answers that are older than `age` on the store's clock, the oldest
   // first; how many. Takes no lock that a transaction waits for. REQUIRES: limit > 0.
   virtual absl::StatusOr<int> PruneAnswers(Duration age, int limit, Deadline deadline) = 0;
+
+  // Raises a stream's floor and removes rows, all or nothing; returns the new floor. Takes no lock
+  // that appends or readers wait for: rows at or below the floor are news to nobody.
+  //
+  // Fails as CheckCompaction (engine/compaction_check.h) does, and with kDataLoss when a row that
+  // is to be removed is not there under its key. Nothing was changed then.
+  virtual absl::StatusOr<Floor> Compact(const CompactionStep& step, Deadline deadline) = 0;
 };
 
 }  // namespace engine

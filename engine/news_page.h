@@ -22,6 +22,9 @@ class NewsPage {
   // cannot starve the others.
   bool Add(Record row);
 
+  // Leaves a stream out altogether: its floor lies above the cursor.
+  void Leave(StreamId stream) { news_.compacted.push_back(stream); }
+
   // The rows of the transactions that are whole: of every stream that was cut short, those before
   // the transaction of its first row left out.
   News Finish() &&;

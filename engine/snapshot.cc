@@ -112,7 +112,7 @@ absl::Status CheckStream(Journal& journal, const SavedStream& saved, const Strea
   if (cursor.position > tail.position) {
     return Disagrees(saved, "the store ends before it");
   }
-  if (cursor.position < tail.floor) {
+  if (cursor.position < tail.floor.position) {
     return Disagrees(saved, "the store was compacted past it");
   }
   ASSIGN_OR_RETURN(const std::vector<Record> rows,

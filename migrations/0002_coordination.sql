@@ -125,15 +125,12 @@ comment on column halo_heartbeat.state_digests is
 
 -- Null until a stream is compacted for the first time; then together they prove what remains.
 alter table halo_streams
-  add column retention interval,
   add column floor_digest bigint,
   add column floor_rows bigint,
   add column floor_sum bigint,
   add constraint halo_streams_floor_proved check (
     floor = 0
     or (floor_digest is not null and floor_rows is not null and floor_sum is not null));
-comment on column halo_streams.retention is
-  'How old a superseded row must be before compaction may take it; null: never.';
 comment on column halo_streams.floor_digest is 'The digest of the row at the floor.';
 comment on column halo_streams.floor_rows is 'How many rows remain at or below the floor.';
 comment on column halo_streams.floor_sum is

@@ -1,5 +1,8 @@
 // The catalogue of streams. Numbers are part of every row's checksum: never change or reuse one.
 //
+// `retention` is the default; `--retention` changes it (docs/operations.md). The audit and the
+// streams without keys are never compacted.
+//
 // A store inserts the names that it lacks at start; a name with another number is refused.
 
 #pragma once
@@ -19,9 +22,21 @@ inline engine::Catalogue Streams() {
   return {
       {.id = kAuditStream, .name = "audit", .keyed = false, .chained = true},
       {.id = kKillSwitchStream, .name = "killswitch", .keyed = false, .chained = false},
-      {.id = kResourcesStream, .name = "resources", .keyed = true, .chained = false},
-      {.id = kControllerStateStream, .name = "controller-state", .keyed = true, .fenced = true},
-      {.id = kDocumentsStream, .name = "documents", .keyed = true, .fenced = true},
+      {.id = kResourcesStream,
+       .name = "resources",
+       .keyed = true,
+       .chained = false,
+       .retention = std::chrono::hours(24) * 30},
+      {.id = kControllerStateStream,
+       .name = "controller-state",
+       .keyed = true,
+       .fenced = true,
+       .retention = std::chrono::hours(24) * 30},
+      {.id = kDocumentsStream,
+       .name = "documents",
+       .keyed = true,
+       .fenced = true,
+       .retention = std::chrono::hours(24) * 30},
   };
 }
 

@@ -51,11 +51,35 @@ struct VerifyFlags {
 // Fails with kDataLoss, naming stream and position.
 absl::Status JournalVerify(const VerifyFlags& flags, Format format, std::ostream& out);
 
+struct ExportFlags {
+  StorageFlags store;
+  std::string stream;
+  std::string file;  // Made; must not be there.
+  std::uint64_t from = 1;
+  std::optional<std::uint64_t> to;
+};
+// Writes a stream's records to a file, one JSON object a line, with everything that their
+// checksums are taken over; nothing is masked. The file is there whole and durable, or not at all.
+// Fails with kFailedPrecondition when it is there already, with kDataLoss for a damaged row.
+absl::Status JournalExport(const ExportFlags& flags, Format format, std::ostream& out);
+
+struct TrimFlags {
+  StorageFlags store;
+  std::string stream;
+  std::string older_than;  // `30d`, `12h`, ...
+  std::string file;        // As in ExportFlags.
+};
+// Exports all records of a stream up to the newest one that is old enough, then compacts the
+// stream up to there, whatever its retention. Of a data directory the server must be stopped.
+// Fails as JournalExport does (nothing was removed then), with kInvalidArgument for a stream that
+// keeps every record, like the audit, and with kAborted when a server compacts it right now.
+absl::Status JournalTrim(const TrimFlags& flags, Format format, std::ostream& out);
+
 struct ReplayFlags {
   StorageFlags store;
-  std::string until;    // A transaction's number or an RFC 3339 time; empty: the end.
-  std::string stream;   // Only this one's projection; empty: all.
-  bool print = false;   // The state as JSON too.
+  std::string until;   // A transaction's number or an RFC 3339 time; empty: the end.
+  std::string stream;  // Only this one's projection; empty: all.
+  bool print = false;  // The state as JSON too.
   // A data directory, a file with a database URL, or a snapshot; empty: nothing.
   std::string compare;
 };

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <vector>
 
 #include <absl/strings/str_format.h>
@@ -11,6 +12,7 @@
 #include "engine/base/bytes.h"
 #include "engine/base/logging.h"
 #include "engine/base/status_macros.h"
+#include "engine/floor_proof.h"
 #include "schemas/json.h"
 #include "schemas/streams.h"
 
@@ -69,6 +71,7 @@ struct Verified {
   engine::StreamCursor cursor;
   engine::Tx tx{};
   std::uint64_t rows = 0;
+  std::optional<engine::FloorProof> floor;  // Of a stream that was compacted.
 };
 
 class Verifier {
@@ -79,6 +82,16 @@ class Verifier {
     }
   }
 
+  // Where the streams end, and their floors, in the cut that is verified.
+  absl::Status TakeTails(std::span<const engine::StreamTail> tails) {
+    for (const engine::StreamTail& tail : tails) {
+      if (tail.floor.position != engine::Position::kBeforeFirst) {
+        streams_[tail.stream].floor.emplace(tail.floor);
+      }
+    }
+    return absl::OkStatus();
+  }
+
   absl::Status Take(std::span<const Record> rows) {
     for (const Record& row : rows) {
       RETURN_IF_ERROR(TakeRow(row));
@@ -86,9 +99,20 @@ class Verifier {
     return absl::OkStatus();
   }
 
-  // Every transaction has a row somewhere: a number without one was lost.
+  absl::Status CheckFloors() const {
+    for (const auto& [id, seen] : streams_) {
+      if (seen.floor.has_value() && !seen.floor->complete()) {
+        return absl::DataLossError(
+            absl::StrFormat("stream %s: the row at the floor is missing", NameOf(catalogue_, id)));
+      }
+    }
+    return absl::OkStatus();
+  }
+
+  // Every transaction has a row somewhere: a number without one was lost, unless compaction took
+  // its rows.
   absl::Status CheckTransactions() const {
-    for (std::size_t tx = 1; tx < transactions_.size(); ++tx) {
+    for (std::size_t tx = Raw(compacted_) + 1; tx < transactions_.size(); ++tx) {
       if (!transactions_[tx]) {
         return absl::DataLossError(absl::StrFormat("transaction %d is missing", tx));
       }
@@ -103,11 +127,15 @@ class Verifier {
   absl::Status TakeRow(const Record& row) {
     Verified& seen = streams_[row.stream];
     const std::string& name = NameOf(catalogue_, row.stream);
-    if (row.position != Next(seen.cursor.position)) {
+    const bool sparse = seen.floor.has_value() && seen.floor->Covers(row.position);
+    if (!sparse && row.position != Next(seen.cursor.position)) {
       return Damaged(row, name, absl::StrFormat("follows %d", Raw(seen.cursor.position)));
     }
     RETURN_IF_ERROR(CheckRow(row, name));
-    if (row.digest != ChainDigest(seen.cursor.digest, row.checksum)) {
+    if (sparse) {
+      RETURN_IF_ERROR(seen.floor->Take(row, seen.cursor));
+      compacted_ = std::max(compacted_, row.tx);
+    } else if (row.digest != ChainDigest(seen.cursor.digest, row.checksum)) {
       return Damaged(row, name, "the digest does not continue the rows before");
     }
     if (row.tx < seen.tx) {
@@ -130,6 +158,7 @@ class Verifier {
   const engine::Catalogue& catalogue_;
   std::map<engine::StreamId, Verified> streams_;
   std::vector<bool> transactions_;
+  engine::Tx compacted_{};  // The newest one at or below a floor.
 };
 
 void PrintVerified(const Verifier& verifier, const engine::Catalogue& catalogue, Format format,
@@ -164,7 +193,7 @@ absl::Status JournalStreams(const StreamsFlags& flags, Format format, std::ostre
     out << absl::StrFormat("%-24s %12s %12s %12s  %s\n", "STREAM", "HEAD", "TX", "FLOOR", "DIGEST");
     for (const engine::StreamTail& tail : tails) {
       out << absl::StrFormat("%-24s %12d %12d %12d  %s\n", NameOf(catalogue, tail.stream),
-                             Raw(tail.position), Raw(tail.tx), Raw(tail.floor),
+                             Raw(tail.position), Raw(tail.tx), Raw(tail.floor.position),
                              engine::ToHex(Raw(tail.digest)));
     }
     return absl::OkStatus();
@@ -175,7 +204,7 @@ absl::Status JournalStreams(const StreamsFlags& flags, Format format, std::ostre
     document +=
         absl::StrFormat("%s{\"name\":\"%s\",\"head\":%d,\"tx\":%d,\"floor\":%d,\"digest\":\"%s\"}",
                         separator, NameOf(catalogue, tail.stream), Raw(tail.position), Raw(tail.tx),
-                        Raw(tail.floor), engine::ToHex(Raw(tail.digest)));
+                        Raw(tail.floor.position), engine::ToHex(Raw(tail.digest)));
     separator = ",";
   }
   out << document << "]}\n";
@@ -199,8 +228,12 @@ absl::Status JournalVerify(const VerifyFlags& flags, Format format, std::ostream
   engine::Journal& journal = store->journal();
   Verifier verifier(journal.catalogue());
   const auto take = [&](std::span<const Record> rows) { return verifier.Take(rows); };
-  RETURN_IF_ERROR(journal.Scan({.after = FromTheStart(journal.catalogue()), .through = {}}, take,
-                               Deadline::Infinite()));
+  const engine::ScanOptions options{.after = FromTheStart(journal.catalogue()),
+                                    .on_tails = [&](std::span<const engine::StreamTail> tails) {
+                                      return verifier.TakeTails(tails);
+                                    }};
+  RETURN_IF_ERROR(journal.Scan(options, take, Deadline::Infinite()));
+  RETURN_IF_ERROR(verifier.CheckFloors());
   RETURN_IF_ERROR(verifier.CheckTransactions());
   PrintVerified(verifier, journal.catalogue(), format, out);
   return absl::OkStatus();

@@ -41,6 +41,17 @@ absl::StatusOr<std::unique_ptr<engine::Engine>> OpenStore(const StorageFlags& fl
   return engine::postgres::Open(schemas::Streams(), options);
 }
 
+absl::StatusOr<std::unique_ptr<engine::Engine>> OpenStoreForWriting(const StorageFlags& flags) {
+  if (flags.data_dir.empty() || !flags.database_url_file.empty()) {
+    return OpenStore(flags);
+  }
+  // Opening makes what is missing; a wrong path must not become a store.
+  RETURN_IF_ERROR(engine::file::OpenReadOnly(flags.data_dir).status());
+  engine::file::Options options;
+  options.dir = flags.data_dir;
+  return engine::file::Open(schemas::Streams(), std::move(options));
+}
+
 absl::StatusOr<std::unique_ptr<engine::Engine>> OpenStoreAt(const std::string& path) {
   std::error_code error;
   const bool directory = std::filesystem::is_directory(path, error);

@@ -1,6 +1,6 @@
 // How the storage commands name and open a store: `--data-dir DIR` or `--database-url-file F`.
 //
-// They only read. A data directory is read up to its last whole frame, without its lock, so a
+// Most only read. A data directory is read up to its last whole frame, without its lock, so a
 // server may be writing to it meanwhile.
 
 #pragma once
@@ -22,6 +22,9 @@ struct StorageFlags {
 
 // Fails with kInvalidArgument unless exactly one is named, else as the backend's Open does.
 absl::StatusOr<std::unique_ptr<engine::Engine>> OpenStore(const StorageFlags& flags);
+
+// The same for commands that write: takes a data directory's lock, so no server may have it.
+absl::StatusOr<std::unique_ptr<engine::Engine>> OpenStoreForWriting(const StorageFlags& flags);
 
 // `path` is a data directory or a file that holds a database URL.
 absl::StatusOr<std::unique_ptr<engine::Engine>> OpenStoreAt(const std::string& path);

@@ -39,7 +39,7 @@ void WriteStream(const engine::StreamSpec& spec, const StoreHeads& heads,
   if (tail != heads.tails.end()) {
     json.Key("head").Uint(engine::Raw(tail->position));
     json.Key("digest").String(engine::ToHex(engine::Raw(tail->digest)));
-    json.Key("floor").Uint(engine::Raw(tail->floor));
+    json.Key("floor").Uint(engine::Raw(tail->floor.position));
   }
   if (replica != nullptr && replica->rebuilding == engine::Rebuilding::kNo) {
     json.Key("position").Uint(engine::Raw(replica->position));

@@ -29,6 +29,8 @@ struct CommandLine {
   api::cli::StreamsFlags streams;
   api::cli::CatFlags cat;
   api::cli::VerifyFlags verify;
+  api::cli::ExportFlags exported;
+  api::cli::TrimFlags trim;
   api::cli::ReplayFlags replay;
   Action action;
 };
@@ -70,6 +72,39 @@ void AddJournalCat(CLI::App& journal, CommandLine& line) {
   });
 }
 
+void AddJournalExport(CLI::App& journal, CommandLine& line) {
+  CLI::App& exported = *AddCommand(
+      journal, "export", "write a stream's records to a file, nothing masked",
+      "halo journal export --data-dir ./halo-data --stream resources --file resources.jsonl");
+  AddStorageFlags(exported, line.exported.store);
+  exported.add_option("--stream", line.exported.stream, "the stream")->required();
+  exported.add_option("--file", line.exported.file, "the file, which is made")->required();
+  exported.add_option("--from", line.exported.from, "first position");
+  exported.add_option("--to", line.exported.to, "last position");
+  exported.callback([&line] {
+    line.action = [&line](Format format) {
+      return api::cli::JournalExport(line.exported, format, std::cout);
+    };
+  });
+}
+
+void AddJournalTrim(CLI::App& journal, CommandLine& line) {
+  CLI::App& trim = *AddCommand(
+      journal, "trim", "export a stream's old records, then compact it",
+      "halo journal trim --data-dir ./halo-data --stream resources --older-than 30d --file "
+      "old.jsonl");
+  AddStorageFlags(trim, line.trim.store);
+  trim.add_option("--stream", line.trim.stream, "the stream; never the audit")->required();
+  trim.add_option("--older-than", line.trim.older_than, "records at least this old: 30d, 12h")
+      ->required();
+  trim.add_option("--file", line.trim.file, "where they are exported to; it is made")->required();
+  trim.callback([&line] {
+    line.action = [&line](Format format) {
+      return api::cli::JournalTrim(line.trim, format, std::cout);
+    };
+  });
+}
+
 void AddJournal(CLI::App& app, CommandLine& line) {
   CLI::App& journal = *AddCommand(app, "journal", "streams and their records",
                                   "halo journal streams --data-dir ./halo-data");
@@ -83,6 +118,8 @@ void AddJournal(CLI::App& app, CommandLine& line) {
     };
   });
   AddJournalCat(journal, line);
+  AddJournalExport(journal, line);
+  AddJournalTrim(journal, line);
   CLI::App& verify = *AddCommand(journal, "verify", "check checksums, digests and density",
                                  "halo journal verify --data-dir ./halo-data");
   AddStorageFlags(verify, line.verify.store);

@@ -9,6 +9,8 @@
 #include "api/main/values.h"
 #include "engine/base/guard.h"
 #include "engine/base/status_macros.h"
+#include "engine/compactor.h"
+#include "schemas/streams.h"
 
 namespace api {
 namespace {
@@ -160,6 +162,17 @@ absl::Status ReadRegistry(const Settings& settings, ServerOptions& server) {
   return absl::OkStatus();
 }
 
+absl::Status ReadRetention(const Settings& settings, ServerOptions& server) {
+  const auto text = settings.Find("retention");
+  auto retentions = engine::ParseRetentions(schemas::Streams(), text ? text->text : "");
+  if (!retentions.ok()) {
+    return BadValue(*text, std::string(retentions.status().message().data(),
+                                       retentions.status().message().size()));
+  }
+  server.compaction.retentions = *std::move(retentions);
+  return absl::OkStatus();
+}
+
 absl::Status ReadBackend(const Settings& settings, ServeConfig& config) {
   bool memory = false;
   RETURN_IF_ERROR(ReadBool(settings, "memory", memory));
@@ -210,6 +223,7 @@ absl::StatusOr<ServeConfig> ReadServeConfig(const Settings& settings) {
   RETURN_IF_ERROR(ReadAdminTokens(settings, config.server));
   RETURN_IF_ERROR(ReadExpectedHead(settings, config.server));
   RETURN_IF_ERROR(ReadRegistry(settings, config.server));
+  RETURN_IF_ERROR(ReadRetention(settings, config.server));
   RETURN_IF_ERROR(ReadBackend(settings, config));
   return config;
 }

@@ -167,6 +167,8 @@ absl::Status Server::Open(engine::Engine& engine) {
   dispatcher_ = std::make_unique<Dispatcher>(router_, *store_, *workers_, options_.admin_tokens);
   readiness_ = std::make_unique<Readiness>(*store_, options_.readiness);
   sweeper_ = std::make_unique<Sweeper>(engine.key_value());
+  options_.compaction.lease_ttl = options_.lease_ttl;
+  compaction_ = std::make_unique<Compaction>(engine, options_.compaction);
   AddMetricSources();
   AddRoutes();
   readiness_->WaitForFirstProbe();
@@ -215,9 +217,15 @@ void Server::AddMetricSources() {
                        MetricType::kCounter,
                        static_cast<double>(dispatcher_->unproven()),
                        {}});
+    samples.push_back({"halo_compacted_rows_total",
+                       "Replaced records that this process removed.",
+                       MetricType::kCounter,
+                       static_cast<double>(compaction_->counters().removed),
+                       {}});
     // Samples of one name have to stand together.
     std::ranges::stable_sort(samples.begin() + first, samples.end(), {}, &Sample::name);
   });
+  metrics_.AddElector(compaction_->elector());
   if (options_.backend_metrics) {
     metrics_.AddSource(options_.backend_metrics);
   }

@@ -20,6 +20,7 @@
 #include <absl/status/statusor.h>
 
 #include "api/dispatch/caller.h"
+#include "api/dispatch/compaction.h"
 #include "api/dispatch/dispatcher.h"
 #include "api/dispatch/readiness.h"
 #include "api/dispatch/store.h"
@@ -50,6 +51,8 @@ struct ServerOptions {
   std::string expect_head = {};
   // What the backend adds to /metrics. Must not block.
   std::function<void(Samples&)> backend_metrics = {};
+  // How long streams keep replaced records; `lease_ttl` of it is the one above.
+  CompactionOptions compaction = {};
   // Where snapshots are kept; empty: there are none, and every start reads the whole journal.
   std::string snapshot_dir = {};
   // How long the main listener still takes requests after readiness went away.
@@ -111,6 +114,7 @@ class Server {
   std::unique_ptr<Dispatcher> dispatcher_;
   std::unique_ptr<Readiness> readiness_;
   std::unique_ptr<Sweeper> sweeper_;
+  std::unique_ptr<Compaction> compaction_;
 };
 
 }  // namespace api

@@ -30,7 +30,7 @@ constexpr char kLockName[] = "lock";
 constexpr mode_t kForeignModes = S_IRWXG | S_IRWXO;
 
 bool IsOurs(const std::string& name) {
-  return name == kLockName || name == "head" || name == "streams" ||
+  return name == kLockName || name == "head" || name == "streams" || name == "floors" ||
          name.starts_with(kSegmentPrefix) || name.starts_with(kStatePrefix);
 }
 

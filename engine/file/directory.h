@@ -4,6 +4,7 @@
 //   lock                    held by the process that writes; never removed
 //   streams                 the catalogue
 //   head                    the head mark
+//   floors                  what compaction made of the streams
 //   journal-<16 hex digits> a segment, named by its first tx
 //   state-<16 hex digits>   leases and key-value rows, by generation
 //   *.tmp                   left over from a process that was killed; removed

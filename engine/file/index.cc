@@ -9,7 +9,7 @@ namespace engine::file {
 
 Index::Index(const Catalogue& catalogue) {
   for (const StreamSpec& spec : catalogue) {
-    streams_.push_back({spec.id, {}});
+    streams_.push_back({.stream = spec.id, .sparse = {}, .dense_after = {}, .dense = {}});
   }
 }
 
@@ -22,26 +22,63 @@ bool Index::Has(StreamId stream) const {
   return Find(stream) != nullptr;
 }
 
-void Index::Add(StreamId stream, Locator where) {
+Index::Rows& Index::At(StreamId stream) {
   const auto found = std::ranges::find(streams_, stream, &Rows::stream);
   ENGINE_CHECK(found != streams_.end());
-  found->where.push_back(where);
+  return *found;
 }
 
-std::vector<Locator> Index::Range(StreamId stream, Position from, Position through,
-                                  std::size_t limit) const {
-  const Rows* rows = Find(stream);
-  ENGINE_CHECK(rows != nullptr && Raw(from) > 0 && Raw(through) <= rows->where.size());
-  if (from > through) {
-    return {};
+void Index::Add(StreamId stream, Position position, Locator where, Position floor) {
+  Rows& rows = At(stream);
+  if (position <= floor) {
+    ENGINE_CHECK(rows.dense.empty());
+    rows.sparse.push_back({position, where});
+    rows.dense_after = floor;
+    return;
   }
-  const std::size_t count = std::min<std::size_t>(limit, Raw(through) - Raw(from) + 1);
-  const auto first = rows->where.begin() + static_cast<std::ptrdiff_t>(Raw(from) - 1);
-  return {first, first + static_cast<std::ptrdiff_t>(count)};
+  ENGINE_CHECK(Raw(position) == Raw(rows.dense_after) + rows.dense.size() + 1);
+  rows.dense.push_back(where);
 }
 
-Locator Index::At(StreamId stream, Position position) const {
-  return Range(stream, position, position, 1).front();
+std::vector<LocatedRow> Index::Range(StreamId stream, Position from, Position through,
+                                     std::size_t limit) const {
+  const Rows* rows = Find(stream);
+  ENGINE_CHECK(rows != nullptr && Raw(from) > 0);
+  std::vector<LocatedRow> found;
+  auto row = std::ranges::lower_bound(rows->sparse, from, {}, &LocatedRow::position);
+  for (; row != rows->sparse.end() && row->position <= through && found.size() < limit; ++row) {
+    found.push_back(*row);
+  }
+  const std::uint64_t before = Raw(rows->dense_after);
+  std::uint64_t position = std::max(Raw(from), before + 1);
+  const std::uint64_t last = std::min(Raw(through), before + rows->dense.size());
+  for (; position <= last && found.size() < limit; ++position) {
+    found.push_back({Position{position}, rows->dense[position - before - 1]});
+  }
+  return found;
+}
+
+void Index::Compact(StreamId stream, Position floor, const std::vector<Position>& removed) {
+  Rows& rows = At(stream);
+  while (rows.dense_after < floor) {
+    rows.dense_after = Next(rows.dense_after);
+    rows.sparse.push_back({rows.dense_after, rows.dense.front()});
+    rows.dense.pop_front();
+  }
+  std::erase_if(rows.sparse, [&removed](const LocatedRow& row) {
+    return std::ranges::binary_search(removed, row.position);
+  });
+}
+
+void Index::Move(StreamId stream, Position position, Locator where) {
+  Rows& rows = At(stream);
+  if (position > rows.dense_after) {
+    rows.dense[Raw(position) - Raw(rows.dense_after) - 1] = where;
+    return;
+  }
+  const auto row = std::ranges::lower_bound(rows.sparse, position, {}, &LocatedRow::position);
+  ENGINE_CHECK(row != rows.sparse.end() && row->position == position);
+  row->where = where;
 }
 
 void RecentRows::Add(const Record& row) {

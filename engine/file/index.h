@@ -1,6 +1,6 @@
 // Index knows where every row lies: a segment and an offset for each position of each stream.
 //
-// 8 bytes a row, no payloads. Thread-compatible.
+// 8 bytes a row above the stream's floor, 16 at or below it, no payloads. Thread-compatible.
 
 #pragma once
 
@@ -17,30 +17,40 @@ struct Locator {
   std::uint32_t offset = 0;   // Of the row in the segment.
 };
 
+struct LocatedRow {
+  Position position = Position::kBeforeFirst;
+  Locator where;
+};
+
 class Index {
  public:
   explicit Index(const Catalogue& catalogue);
 
   bool Has(StreamId stream) const;
-  // REQUIRES: the stream is in the catalogue. Rows are added in the order of their positions.
-  void Add(StreamId stream, Locator where);
-  // The places of the rows of `from` to `through`, at most `limit` of them. REQUIRES: there are
-  // rows up to `through`.
-  std::vector<Locator> Range(StreamId stream, Position from, Position through,
-                             std::size_t limit) const;
-  // REQUIRES: there is such a row.
-  Locator At(StreamId stream, Position position) const;
+  // REQUIRES: the stream is in the catalogue. Rows are added in the order of their positions. Only
+  // at or below `floor` positions may be left out.
+  void Add(StreamId stream, Position position, Locator where, Position floor);
+  // The rows of `from` to `through` that there are, at most `limit` of them.
+  std::vector<LocatedRow> Range(StreamId stream, Position from, Position through,
+                                std::size_t limit) const;
+  // The floor rises to `floor`, and the rows `removed` (ascending, all below it) are not there any
+  // more.
+  void Compact(StreamId stream, Position floor, const std::vector<Position>& removed);
+  // A row lies elsewhere now. REQUIRES: it is there.
+  void Move(StreamId stream, Position position, Locator where);
 
  private:
   struct Rows {
     StreamId stream = StreamId::kInvalid;
-    std::deque<Locator> where;  // Of position i + 1. A deque grows without copying.
+    std::vector<LocatedRow> sparse;                 // At or below the floor, ascending.
+    Position dense_after = Position::kBeforeFirst;  // `dense` starts with the position behind it.
+    std::deque<Locator> dense;                      // A deque grows without copying.
   };
   const Rows* Find(StreamId stream) const;
+  Rows& At(StreamId stream);
 
   std::vector<Rows> streams_;
 };
-
 // The newest rows of the journal, ready to hand out: who follows closely costs no read.
 //
 // Thread-compatible.

@@ -11,6 +11,7 @@
 #include "engine/base/guard.h"
 #include "engine/base/logging.h"
 #include "engine/base/status_macros.h"
+#include "engine/compaction_check.h"
 #include "engine/file/scan.h"
 #include "engine/news_page.h"
 
@@ -241,17 +242,34 @@ CommitOutcome FileJournal::Write(const Appending& appending) {
   return {Kind::kCommitted, absl::OkStatus()};
 }
 
-StreamReader FileJournal::ReaderOf(StreamId stream, Position from, Position through) const {
-  return {*directory_, stream, from, through,
+StreamReader FileJournal::ReaderOf(StreamId stream, Position from, Position through,
+                                   StreamReader::Gaps gaps) const {
+  return {*directory_,
+          stream,
+          from,
+          through,
+          gaps,
           [this, stream, through](Position first, std::size_t limit) {
             return state_.Places(stream, first, through, limit);
           }};
 }
 
 absl::StatusOr<News> FileJournal::ReadAfter(const Cursors& after, Deadline deadline) {
+  absl::StatusOr<News> news = ReadDeltas(after, deadline);
+  while (absl::IsAborted(news.status())) {
+    news = ReadDeltas(after, deadline);  // A floor passed the cursor; now that is told.
+  }
+  return news;
+}
+
+absl::StatusOr<News> FileJournal::ReadDeltas(const Cursors& after, Deadline deadline) {
   NewsPage page(after);
   ASSIGN_OR_RETURN(std::vector<State::Delta> deltas, state_.DeltasAfter(after));
   for (State::Delta& delta : deltas) {
+    if (delta.compacted) {
+      page.Leave(delta.after.stream);
+      continue;
+    }
     if (delta.after.position >= delta.through) {
       continue;
     }
@@ -263,7 +281,8 @@ absl::StatusOr<News> FileJournal::ReadAfter(const Cursors& after, Deadline deadl
     if (!delta.rows.empty()) {
       continue;
     }
-    StreamReader reader = ReaderOf(delta.after.stream, Next(delta.after.position), delta.through);
+    StreamReader reader = ReaderOf(delta.after.stream, Next(delta.after.position), delta.through,
+                                   StreamReader::Gaps::kNo);
     while (room) {
       ASSIGN_OR_RETURN(std::optional<Record> row, reader.Next());
       room = row.has_value() && page.Add(*std::move(row));
@@ -288,7 +307,7 @@ absl::StatusOr<std::vector<Record>> FileJournal::ReadStream(StreamId stream, Pos
   if (first > tail->position) {
     return rows;
   }
-  StreamReader reader = ReaderOf(stream, first, tail->position);
+  StreamReader reader = ReaderOf(stream, first, tail->position, StreamReader::Gaps::kYes);
   std::size_t bytes = 0;
   while (rows.size() < static_cast<std::size_t>(limit) && bytes < kNewsPageBytes) {
     ASSIGN_OR_RETURN(std::optional<Record> row, reader.Next());
@@ -308,6 +327,9 @@ absl::StatusOr<std::vector<StreamTail>> FileJournal::Tails(Deadline deadline) {
 
 absl::Status FileJournal::Scan(const ScanOptions& options, const RowSink& sink, Deadline deadline) {
   const State::Cut cut = state_.Now();
+  if (options.on_tails) {
+    RETURN_IF_ERROR(options.on_tails(cut.tails));
+  }
   // The first row that is asked for tells the segment to begin with.
   std::optional<Tx> first;
   for (const StreamCursor& cursor : options.after) {
@@ -317,17 +339,74 @@ absl::Status FileJournal::Scan(const ScanOptions& options, const RowSink& sink, 
           absl::StrFormat("stream %d is not in the catalogue", Raw(cursor.stream)));
     }
     if (cursor.position < tail->position) {
-      const Position next = Next(cursor.position);
-      const Tx segment = state_.Places(cursor.stream, next, next, 1).front().segment;
+      const Tx segment =
+          state_.Places(cursor.stream, Next(cursor.position), tail->position, 1).front().segment;
       first = std::min(first.value_or(segment), segment);
     }
   }
   if (!first.has_value()) {
     return absl::OkStatus();
   }
-  ScanRange range{.segments = state_.Segments(), .end = cut.end};
+  ScanRange range{.segments = state_.Segments(), .end = cut.end, .floors = cut.floors};
   range.segments.erase(range.segments.begin(), std::ranges::find(range.segments, *first));
   return ScanSegments(*directory_, range, options, sink, deadline);
+}
+
+absl::StatusOr<Floor> FileJournal::Compact(const CompactionStep& step, Deadline deadline) {
+  if (writing_.log == nullptr) {
+    return absl::UnavailableError("the journal is open for reading only");
+  }
+  if (!compaction_.Take(deadline)) {
+    return absl::DeadlineExceededError("waiting for another compaction");
+  }
+  absl::StatusOr<Floor> floor = CompactInTurn(step);
+  compaction_.Leave();
+  if (absl::IsInternal(floor.status())) {
+    Stop(floor.status());
+    return absl::UnavailableError(Text(floor.status()));
+  }
+  return floor;
+}
+
+// The step is done when the list of floors is in its place: until then the old one holds, and the
+// rows that are removed still lie where they were.
+absl::StatusOr<Floor> FileJournal::CompactInTurn(const CompactionStep& step) {
+  RETURN_IF_ERROR(Fatal());
+  const State::Cut cut = state_.Now();
+  const auto tail = std::ranges::find(cut.tails, step.stream, &StreamTail::stream);
+  RETURN_IF_ERROR(
+      CheckCompaction(catalogue(), tail == cut.tails.end() ? StreamTail() : *tail, step));
+  ASSIGN_OR_RETURN(const std::uint64_t sum, SumOf(step));
+  std::vector<Position> removed(step.remove.size());
+  std::ranges::transform(step.remove, removed.begin(), &RowKey::position);
+  const Floor floor = FloorAfter(step, removed.size(), sum);
+  Floors floors = cut.floors->Raised(step.stream, floor, removed);
+  RETURN_IF_ERROR(floors.Write(*directory_));
+  state_.Compact(step.stream, removed, std::move(floors));
+  return floor;
+}
+
+// Of the checksums of the rows that the step removes.
+absl::StatusOr<std::uint64_t> FileJournal::SumOf(const CompactionStep& step) const {
+  RowReader reader(*directory_);
+  std::uint64_t sum = 0;
+  std::uint64_t found = 0;
+  for (const RowKey& removed : step.remove) {
+    const std::vector<Place> place =
+        state_.Places(step.stream, removed.position, removed.position, 1);
+    if (place.empty()) {
+      continue;
+    }
+    ASSIGN_OR_RETURN(const RowView row, reader.Read(place.front()));
+    if (row.stream == step.stream && row.position == removed.position && row.key == removed.key) {
+      ++found;
+      sum += row.checksum;
+    }
+  }
+  if (!GUARD("file.removed-rows", found == step.remove.size())) {
+    return RowsAreMissing(step, found);
+  }
+  return sum;
 }
 
 void FileJournal::MarkUntilStopped() {

@@ -57,6 +57,7 @@ class FileJournal final : public Engine, public Journal {
   absl::StatusOr<std::vector<StreamTail>> Tails(Deadline deadline) override;
   absl::Status Scan(const ScanOptions& options, const RowSink& sink, Deadline deadline) override;
   absl::StatusOr<int> PruneAnswers(Duration age, int limit, Deadline deadline) override;
+  absl::StatusOr<Floor> Compact(const CompactionStep& step, Deadline deadline) override;
 
  private:
   friend class FileTransaction;
@@ -67,7 +68,11 @@ class FileJournal final : public Engine, public Journal {
   CommitOutcome Write(const Appending& appending);
   void Unlock() { lock_.Leave(); }
 
-  StreamReader ReaderOf(StreamId stream, Position from, Position through) const;
+  StreamReader ReaderOf(StreamId stream, Position from, Position through,
+                        StreamReader::Gaps gaps) const;
+  absl::StatusOr<News> ReadDeltas(const Cursors& after, Deadline deadline);
+  absl::StatusOr<Floor> CompactInTurn(const CompactionStep& step);
+  absl::StatusOr<std::uint64_t> SumOf(const CompactionStep& step) const;
   memory::Rows& Rows();
   absl::Status Fatal() const;
   void Stop(const absl::Status& why);
@@ -86,6 +91,7 @@ class FileJournal final : public Engine, public Journal {
   memory::RowKeyValue key_value_;
   memory::RowLeases leases_;
   Turn lock_;  // The journal's lock: a transaction is open.
+  Turn compaction_;
 
   mutable Mutex mutex_;
   CondVar wake_;

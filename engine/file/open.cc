@@ -10,6 +10,7 @@
 #include "engine/base/status_macros.h"
 #include "engine/file/directory.h"
 #include "engine/file/file.h"
+#include "engine/file/floors.h"
 #include "engine/file/format.h"
 #include "engine/file/head_file.h"
 #include "engine/file/journal.h"
@@ -97,7 +98,8 @@ absl::StatusOr<std::unique_ptr<HeadFile>> OpenHead(const Directory& directory) {
 absl::StatusOr<Contents> OpenContents(const Directory& directory, const Catalogue& catalogue,
                                       HeadFile& head) {
   ASSIGN_OR_RETURN(const HeadMark mark, ReadHeadMark(directory));
-  ASSIGN_OR_RETURN(Contents contents, ReadContents(directory, catalogue, mark));
+  ASSIGN_OR_RETURN(const Floors floors, Floors::Read(directory));
+  ASSIGN_OR_RETURN(Contents contents, ReadContents(directory, catalogue, mark, floors));
   RETURN_IF_ERROR(MakeDurable(directory, contents, mark));
   RETURN_IF_ERROR(head.Write(contents.end));
   return contents;
@@ -138,7 +140,8 @@ absl::StatusOr<std::unique_ptr<Engine>> OpenReadOnly(const std::string& dir) {
   ASSIGN_OR_RETURN(Catalogue catalogue, ReadStreams(*directory));
   // The mark before the segments: a process that writes meanwhile moves it only forward.
   ASSIGN_OR_RETURN(const HeadMark mark, ReadHeadMark(*directory));
-  ASSIGN_OR_RETURN(Contents contents, ReadContents(*directory, catalogue, mark));
+  ASSIGN_OR_RETURN(const Floors floors, Floors::Read(*directory));
+  ASSIGN_OR_RETURN(Contents contents, ReadContents(*directory, catalogue, mark, floors));
   if (contents.torn_bytes > 0) {
     Log(Severity::kInfo, "the last frame is torn, or is being written; it is left out",
         {{"segment", SegmentName(contents.end.segment)},

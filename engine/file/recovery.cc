@@ -1,6 +1,7 @@
 #include "engine/file/recovery.h"
 
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -12,6 +13,7 @@
 #include "engine/base/logging.h"
 #include "engine/base/status_macros.h"
 #include "engine/file/frame_reader.h"
+#include "engine/floor_proof.h"
 
 namespace engine::file {
 namespace {
@@ -28,17 +30,23 @@ absl::Status DamageAt(Tx segment, std::uint64_t offset, std::string_view why) {
 // Fits one segment after another into the contents.
 class ContentsReader {
  public:
-  ContentsReader(const Directory& directory, const Catalogue& catalogue, const HeadMark& mark)
+  ContentsReader(const Directory& directory, const Catalogue& catalogue, const HeadMark& mark,
+                 const Floors& floors)
       : directory_(directory),
         mark_(mark),
         contents_{.segments = {},
                   .index = Index(catalogue),
                   .tails = EmptyTails(catalogue),
+                  .floors = floors,
                   .last_segment = {},
                   .end = {},
                   .answers = {},
                   .torn_bytes = 0,
-                  .torn_why = {}} {}
+                  .torn_why = {}} {
+    for (const StreamFloor& stream : floors.streams()) {
+      proofs_.emplace(stream.stream, FloorProof(stream.floor));
+    }
+  }
 
   absl::StatusOr<Contents> Read() {
     ASSIGN_OR_RETURN(contents_.segments, directory_.Segments());
@@ -46,6 +54,7 @@ class ContentsReader {
       RETURN_IF_ERROR(ReadSegment(first));
     }
     RETURN_IF_ERROR(CheckMark());
+    RETURN_IF_ERROR(CheckFloors());
     return std::move(contents_);
   }
 
@@ -57,13 +66,16 @@ class ContentsReader {
   absl::Status TakeRows(const Frame& frame, std::uint64_t offset);
   absl::Status TakeRow(const RowView& row, Tx tx, std::uint64_t offset);
   bool TakeAnswers(std::string_view bytes, const Frame& frame, Timestamp at);
+  static absl::Status Prove(const RowView& row, const StreamTail& tail, FloorProof& proof);
   absl::Status JudgeTail(int fd, std::uint64_t size, std::string_view why);
   void Arrive(std::uint64_t offset, Tx tx, FrameDigest digest);
   absl::Status CheckMark() const;
+  absl::Status CheckFloors();
 
   const Directory& directory_;
   const HeadMark mark_;
   bool mark_passed_ = false;
+  std::map<StreamId, FloorProof> proofs_;
   std::uint32_t segment_number_ = 0;
   Contents contents_;
 };
@@ -191,20 +203,57 @@ absl::Status ContentsReader::TakeRow(const RowView& row, Tx tx, std::uint64_t of
   if (tail == contents_.tails.end()) {
     return damage("the stream is not in the list of streams");
   }
-  if (row.position != Next(tail->position)) {
+  const auto proof = proofs_.find(row.stream);
+  const bool sparse = proof != proofs_.end() && proof->second.Covers(row.position);
+  const bool follows = row.position == Next(tail->position);
+  if (!follows && (!sparse || row.position <= tail->position)) {
     return damage(absl::StrFormat("the row does not follow position %d", Raw(tail->position)));
   }
   if (row.tx != tx || row.at < tail->at) {
     return damage("tx or time of the row does not fit");
   }
-  if (!RowIntact(row) || row.digest != ChainDigest(tail->digest, row.checksum)) {
+  if (!RowIntact(row) || (follows && row.digest != ChainDigest(tail->digest, row.checksum))) {
     return damage("checksum or digest of the row is wrong");
+  }
+  const bool dead = sparse && contents_.floors.IsDead(row.stream, row.position);
+  if (sparse && !dead) {
+    RETURN_IF_ERROR(Prove(row, *tail, proof->second));
   }
   tail->position = row.position;
   tail->tx = tx;
   tail->at = row.at;
   tail->digest = row.digest;
-  contents_.index.Add(row.stream, {segment_number_, static_cast<std::uint32_t>(offset)});
+  if (!dead) {
+    contents_.index.Add(row.stream, row.position,
+                        {segment_number_, static_cast<std::uint32_t>(offset)},
+                        contents_.floors.Of(row.stream).position);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ContentsReader::Prove(const RowView& row, const StreamTail& tail, FloorProof& proof) {
+  Record record;
+  record.stream = row.stream;
+  record.position = row.position;
+  record.checksum = row.checksum;
+  record.digest = row.digest;
+  return proof.Take(record, {tail.stream, tail.position, tail.digest});
+}
+
+absl::Status ContentsReader::CheckFloors() {
+  for (StreamTail& tail : contents_.tails) {
+    const auto proof = proofs_.find(tail.stream);
+    if (proof == proofs_.end()) {
+      continue;
+    }
+    tail.floor = contents_.floors.Of(tail.stream);
+    if (!GUARD("file.floor-proof", proof->second.complete())) {
+      return absl::DataLossError(absl::StrFormat(
+          "stream %d position %d: the row at the floor is missing, or what remains below it is not "
+          "what the floor proves",
+          Raw(tail.stream), Raw(tail.floor.position)));
+    }
+  }
   return absl::OkStatus();
 }
 
@@ -266,8 +315,8 @@ absl::Status CutOff(const Directory& directory, int fd, const Contents& contents
 }  // namespace
 
 absl::StatusOr<Contents> ReadContents(const Directory& directory, const Catalogue& catalogue,
-                                      const HeadMark& mark) {
-  return ContentsReader(directory, catalogue, mark).Read();
+                                      const HeadMark& mark, const Floors& floors) {
+  return ContentsReader(directory, catalogue, mark, floors).Read();
 }
 
 absl::Status WriteAgain(const Directory& directory, int fd, std::uint64_t begin,

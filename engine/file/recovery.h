@@ -1,5 +1,7 @@
 // Recovery reads a data directory from the first byte to the last, once, and judges it.
 //
+// What compaction removed is not shown; what it left has to be what the floors prove.
+//
 // Only the last frame of the last segment may be torn, and only when nothing that was written
 // later follows it and no head mark lies behind it. All else that does not fit is damage and is
 // refused with kDataLoss, naming file and byte offset.
@@ -15,6 +17,7 @@
 
 #include "engine/answer_table.h"
 #include "engine/file/directory.h"
+#include "engine/file/floors.h"
 #include "engine/file/format.h"
 #include "engine/file/index.h"
 
@@ -25,6 +28,7 @@ struct Contents {
   std::vector<Tx> segments;  // Their first tx, which names them. Ascending; may be empty.
   Index index;
   std::vector<StreamTail> tails;  // Without `last_payload`.
+  Floors floors;
   SegmentHeader last_segment;
   HeadMark end;         // Where the next frame goes.
   AnswerTable answers;  // Of the last kAnswerLifetime of the journal.
@@ -34,7 +38,7 @@ struct Contents {
 
 // Reads and judges; changes nothing. Blocks while every segment is read.
 absl::StatusOr<Contents> ReadContents(const Directory& directory, const Catalogue& catalogue,
-                                      const HeadMark& mark);
+                                      const HeadMark& mark, const Floors& floors);
 
 // Makes what ReadContents found durable: cuts a torn frame off, and writes everything after
 // `mark` once more in place and syncs it. The process before us may have died of a failed sync,

@@ -5,6 +5,7 @@
 
 #include <absl/strings/str_format.h>
 
+#include "engine/base/guard.h"
 #include "engine/base/status_macros.h"
 
 namespace engine::file {
@@ -61,21 +62,38 @@ absl::StatusOr<RowView> RowReader::Read(Place where) {
 }
 
 StreamReader::StreamReader(const Directory& directory, StreamId stream, Position from,
-                           Position through, FindPlaces find)
-    : stream_(stream), through_(through), find_(std::move(find)), rows_(directory), next_(from) {}
+                           Position through, Gaps gaps, FindPlaces find)
+    : stream_(stream),
+      through_(through),
+      gaps_(gaps),
+      find_(std::move(find)),
+      rows_(directory),
+      next_(from) {}
 
 absl::Status StreamReader::Damage(std::string_view why) const {
   return absl::DataLossError(
       absl::StrFormat("stream %d position %d: %s", Raw(stream_), Raw(next_), why));
 }
 
-absl::StatusOr<RowView> StreamReader::ReadNext() {
+// The next row that there is; `next_` is its position then.
+absl::StatusOr<std::optional<RowView>> StreamReader::ReadNext() {
   if (places_.empty()) {
     const std::vector<Place> places = find_(next_, kPlacesAtOnce);
     places_.assign(places.begin(), places.end());
   }
-  const absl::StatusOr<RowView> row = rows_.Read(places_.front());
+  if (places_.empty()) {
+    return std::nullopt;
+  }
+  const Place place = places_.front();
   places_.pop_front();
+  if (place.position != next_) {
+    if (!GUARD("file.gap", gaps_ == Gaps::kYes)) {
+      return absl::AbortedError("the stream was compacted while it was read");
+    }
+    next_ = place.position;
+    digest_.reset();
+  }
+  const absl::StatusOr<RowView> row = rows_.Read(place);
   if (absl::IsDataLoss(row.status()) || absl::IsNotFound(row.status())) {
     return Damage({row.status().message().data(), row.status().message().size()});
   }
@@ -86,25 +104,42 @@ absl::StatusOr<RowView> StreamReader::ReadNext() {
   return *row;
 }
 
-absl::StatusOr<std::optional<Record>> StreamReader::Next() {
-  if (!started_ && Raw(next_) > 1) {
-    // The row before tells what the digest of the first one is taken over.
-    next_ = Position{Raw(next_) - 1};
-    ASSIGN_OR_RETURN(const RowView before, ReadNext());
-    digest_ = before.digest;
-    next_ = engine::Next(next_);
-  }
+// The row before the first one tells what the digest of that is taken over, if it is there.
+absl::Status StreamReader::ReadBefore() {
   started_ = true;
+  if (Raw(next_) <= 1) {
+    return absl::OkStatus();
+  }
+  const Position first = next_;
+  next_ = Position{Raw(first) - 1};
+  const std::vector<Place> before = find_(next_, 1);
+  if (!before.empty() && before.front().position == next_) {
+    ASSIGN_OR_RETURN(const std::optional<RowView> row, ReadNext());
+    digest_ = row->digest;
+  } else {
+    digest_.reset();
+  }
+  next_ = first;
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::optional<Record>> StreamReader::Next() {
+  if (!started_) {
+    RETURN_IF_ERROR(ReadBefore());
+  }
   if (next_ > through_) {
     return std::nullopt;
   }
-  ASSIGN_OR_RETURN(const RowView row, ReadNext());
-  if (row.digest != ChainDigest(digest_, row.checksum)) {
+  ASSIGN_OR_RETURN(const std::optional<RowView> row, ReadNext());
+  if (!row.has_value()) {
+    return std::nullopt;
+  }
+  if (digest_.has_value() && row->digest != ChainDigest(*digest_, row->checksum)) {
     return Damage("the row's digest is wrong");
   }
-  digest_ = row.digest;
+  digest_ = row->digest;
   next_ = engine::Next(next_);
-  return ToRecord(row);
+  return ToRecord(*row);
 }
 
 }  // namespace engine::file

@@ -20,6 +20,7 @@ namespace engine::file {
 
 // Where a row lies.
 struct Place {
+  Position position = Position::kBeforeFirst;  // Of the row.
   Tx segment = Tx::kBeforeFirst;
   std::uint32_t offset = 0;
 };
@@ -48,30 +49,36 @@ class RowReader {
 
 class StreamReader {
  public:
-  // Gives the places of up to `limit` rows from `from` on.
+  enum class Gaps : bool { kNo = false, kYes = true };
+  // Gives the places of up to `limit` of the rows that there are, from `from` on.
   using FindPlaces = std::function<std::vector<Place>(Position from, std::size_t limit)>;
 
-  // Reads the rows from `from` to `through`, which exist. `directory` must outlive the reader.
+  // Reads the rows from `from` to `through` that there are; unless there may be gaps, all have to
+  // be. `directory` must outlive the reader.
   StreamReader(const Directory& directory, StreamId stream, Position from, Position through,
-               FindPlaces find);
+               Gaps gaps, FindPlaces find);
 
   // The next row; empty after the last one. Fails with kDataLoss, naming stream and position,
   // when the row is not what was written: its checksum, its digest over the row before it, its
-  // stream and its position are compared.
+  // stream and its position are compared. Fails with kAborted where there is a gap and may be
+  // none: the stream was compacted meanwhile.
   absl::StatusOr<std::optional<Record>> Next();
 
  private:
-  absl::StatusOr<RowView> ReadNext();
+  absl::StatusOr<std::optional<RowView>> ReadNext();
+  absl::Status ReadBefore();
   absl::Status Damage(std::string_view why) const;
 
   const StreamId stream_;
   const Position through_;
+  const Gaps gaps_;
   const FindPlaces find_;
   RowReader rows_;
   Position next_;
   bool started_ = false;
-  Digest digest_ = Digest::kEmpty;  // Of the row before `next_`.
-  std::deque<Place> places_;        // From `next_` on.
+  // Of the row before `next_`; empty when that is not there.
+  std::optional<Digest> digest_ = Digest::kEmpty;
+  std::deque<Place> places_;  // From `next_` on.
 };
 
 }  // namespace engine::file

@@ -105,7 +105,8 @@ absl::Status Scanner::Take(const Frame& frame, Tx segment, std::uint64_t offset)
 
 bool Scanner::Wanted(const RowView& row) const {
   const auto cursor = std::ranges::find(options_.after, row.stream, &StreamCursor::stream);
-  return cursor != options_.after.end() && row.position > cursor->position;
+  return cursor != options_.after.end() && row.position > cursor->position &&
+         !range_.floors->IsDead(row.stream, row.position);
 }
 
 absl::Status Scanner::HandOver() {

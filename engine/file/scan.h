@@ -2,19 +2,22 @@
 
 #pragma once
 
+#include <memory>
 #include <vector>
 
 #include <absl/status/status.h>
 
 #include "engine/file/directory.h"
+#include "engine/file/floors.h"
 #include "engine/file/format.h"
 
 namespace engine::file {
 
 // Where a scan goes.
 struct ScanRange {
-  std::vector<Tx> segments;  // In order, by their first tx.
-  HeadMark end;              // Of one of them: nothing behind it is read.
+  std::vector<Tx> segments;              // In order, by their first tx.
+  HeadMark end;                          // Of one of them: nothing behind it is read.
+  std::shared_ptr<const Floors> floors;  // Dead rows are not handed out.
 };
 
 // Journal::Scan over the transactions of `range`, in the order of tx. Blocks on the disk. A frame

@@ -6,6 +6,7 @@
 #include <absl/strings/str_format.h>
 
 #include "engine/append_check.h"
+#include "engine/base/guard.h"
 
 namespace engine::file {
 namespace {
@@ -22,11 +23,12 @@ State::State(Catalogue catalogue, Contents contents)
       recent_(kRecentBytes),
       tails_(std::move(contents.tails)),
       end_(contents.end),
-      answers_(std::move(contents.answers)) {}
+      answers_(std::move(contents.answers)),
+      floors_(std::make_shared<const Floors>(std::move(contents.floors))) {}
 
 State::Cut State::Now() const {
   MutexLock lock(mutex_);
-  return {tails_, end_};
+  return {tails_, end_, floors_};
 }
 
 std::vector<Tx> State::Segments() const {
@@ -60,7 +62,8 @@ absl::StatusOr<std::vector<State::Delta>> State::DeltasAfter(const Cursors& afte
           absl::StrFormat("stream %d is not in the catalogue", Raw(cursor.stream)));
     }
     Delta delta{.after = cursor, .through = tail->position, .rows = {}};
-    if (cursor.position < tail->position) {
+    delta.compacted = !GUARD("file.below-floor", Next(cursor.position) >= tail->floor.position);
+    if (cursor.position < tail->position && !delta.compacted) {
       delta.rows =
           recent_.After(cursor.stream, cursor.position, Raw(tail->position) - Raw(cursor.position));
     }
@@ -73,8 +76,8 @@ std::vector<Place> State::Places(StreamId stream, Position from, Position throug
                                  std::size_t limit) const {
   std::vector<Place> places;
   MutexLock lock(mutex_);
-  for (const Locator where : index_.Range(stream, from, through, limit)) {
-    places.push_back({segments_[where.segment], where.offset});
+  for (const LocatedRow& row : index_.Range(stream, from, through, limit)) {
+    places.push_back({row.position, segments_[row.where.segment], row.where.offset});
   }
   return places;
 }
@@ -87,7 +90,8 @@ void State::Publish(const SegmentLog::Appended& appended, const Appending& appen
   }
   const auto segment = static_cast<std::uint32_t>(segments_.size() - 1);
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    index_.Add(rows[i].stream, {segment, appended.offsets[i]});
+    index_.Add(rows[i].stream, rows[i].position, {segment, appended.offsets[i]},
+               Position::kBeforeFirst);
     recent_.Add(rows[i]);
   }
   tails_ = TailsAfter(catalogue_, std::move(tails_), rows);
@@ -110,6 +114,15 @@ bool State::HasAnyAnswer(std::span<const KeptAnswer> answers) const {
 std::size_t State::PruneAnswers(Timestamp before, std::size_t limit) {
   MutexLock lock(mutex_);
   return answers_.Prune(before, limit);
+}
+
+void State::Compact(StreamId stream, const std::vector<Position>& removed, Floors floors) {
+  auto shared = std::make_shared<const Floors>(std::move(floors));
+  MutexLock lock(mutex_);
+  const Floor floor = shared->Of(stream);
+  index_.Compact(stream, floor.position, removed);
+  std::ranges::find(tails_, stream, &StreamTail::stream)->floor = floor;
+  floors_ = std::move(shared);
 }
 
 void State::SetLastPayload(StreamId stream, Payload payload) {

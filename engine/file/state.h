@@ -6,11 +6,13 @@
 
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <span>
 #include <vector>
 
 #include "engine/base/mutex.h"
+#include "engine/file/floors.h"
 #include "engine/file/index.h"
 #include "engine/file/recovery.h"
 #include "engine/file/row_reader.h"
@@ -28,6 +30,7 @@ class State {
   struct Cut {
     std::vector<StreamTail> tails;
     HeadMark end;
+    std::shared_ptr<const Floors> floors;
   };
   Cut Now() const;
   std::vector<Tx> Segments() const;
@@ -40,12 +43,13 @@ class State {
     Position through = Position::kBeforeFirst;
     // All rows of it, or nothing when they must be read from disk.
     std::vector<Record> rows;
+    // The cursor lies below the floor.
+    bool compacted = false;
   };
   // One cut. Fails with kInvalidArgument for a stream that is not in the catalogue.
   absl::StatusOr<std::vector<Delta>> DeltasAfter(const Cursors& after) const;
 
-  // At most `limit` of the rows from `from` to `through`. REQUIRES: there are rows up to
-  // `through`.
+  // At most `limit` of the rows from `from` to `through` that there are.
   std::vector<Place> Places(StreamId stream, Position from, Position through,
                             std::size_t limit) const;
 
@@ -56,6 +60,10 @@ class State {
   std::vector<KeptAnswer> Answers(std::span<const std::string> keys) const;
   bool HasAnyAnswer(std::span<const KeptAnswer> answers) const;
   std::size_t PruneAnswers(Timestamp before, std::size_t limit);
+
+  // Shows a step of compaction that is durable: a stream's floor in `floors`, and that `removed`
+  // rows are not there any more.
+  void Compact(StreamId stream, const std::vector<Position>& removed, Floors floors);
 
   // Fills in the last record of a chained stream, read when the engine is opened.
   void SetLastPayload(StreamId stream, Payload payload);
@@ -71,6 +79,7 @@ class State {
   std::vector<StreamTail> tails_ ABSL_GUARDED_BY(mutex_);
   HeadMark end_ ABSL_GUARDED_BY(mutex_);
   AnswerTable answers_ ABSL_GUARDED_BY(mutex_);
+  std::shared_ptr<const Floors> floors_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace engine::file

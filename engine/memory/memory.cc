@@ -10,6 +10,7 @@
 #include "engine/base/mutex.h"
 #include "engine/base/status_macros.h"
 #include "engine/local_presence.h"
+#include "engine/compaction_check.h"
 #include "engine/memory/key_value.h"
 #include "engine/memory/leases.h"
 #include "engine/memory/rows.h"
@@ -17,6 +18,10 @@
 
 namespace engine::memory {
 namespace {
+
+std::vector<Record>::const_iterator FirstAfter(const std::vector<Record>& rows, Position after) {
+  return std::ranges::upper_bound(rows, after, {}, &Record::position);
+}
 
 class MemoryJournal final : public Engine, public Journal {
  public:
@@ -41,6 +46,7 @@ class MemoryJournal final : public Engine, public Journal {
                                                  Deadline deadline) override;
   absl::StatusOr<std::vector<StreamTail>> Tails(Deadline deadline) override;
   absl::Status Scan(const ScanOptions& options, const RowSink& sink, Deadline deadline) override;
+  absl::StatusOr<Floor> Compact(const CompactionStep& step, Deadline deadline) override;
 
   absl::StatusOr<int> PruneAnswers(Duration age, int limit, Deadline deadline) override;
 
@@ -127,8 +133,13 @@ News MemoryJournal::NewsAfter(const Cursors& after) const {
   NewsPage page(after);
   for (const StreamCursor& cursor : after) {
     const std::vector<Record>& rows = rows_.at(cursor.stream);
-    for (std::size_t i = Raw(cursor.position); i < rows.size(); ++i) {
-      if (!page.Add(rows[i])) {
+    const StreamTail& tail = *std::ranges::find(tails_, cursor.stream, &StreamTail::stream);
+    if (!GUARD("memory.below-floor", Next(cursor.position) >= tail.floor.position)) {
+      page.Leave(cursor.stream);
+      continue;
+    }
+    for (auto row = FirstAfter(rows, cursor.position); row != rows.end(); ++row) {
+      if (!page.Add(*row)) {
         break;
       }
     }
@@ -148,10 +159,8 @@ absl::StatusOr<std::vector<Record>> MemoryJournal::ReadStream(StreamId stream, P
                                                               int limit, Deadline) {
   MutexLock lock(mutex_);
   const std::vector<Record>& rows = rows_.at(stream);
-  const std::size_t first = Raw(from) == 0 ? 0 : std::min(rows.size(), Raw(from) - 1);
-  const std::size_t last = std::min(rows.size(), first + static_cast<std::size_t>(limit));
-  return std::vector<Record>(rows.begin() + static_cast<std::ptrdiff_t>(first),
-                             rows.begin() + static_cast<std::ptrdiff_t>(last));
+  const auto first = std::ranges::lower_bound(rows, from, {}, &Record::position);
+  return std::vector<Record>(first, first + std::min<std::ptrdiff_t>(limit, rows.end() - first));
 }
 
 absl::StatusOr<std::vector<StreamTail>> MemoryJournal::Tails(Deadline) {
@@ -161,18 +170,50 @@ absl::StatusOr<std::vector<StreamTail>> MemoryJournal::Tails(Deadline) {
 
 absl::Status MemoryJournal::Scan(const ScanOptions& options, const RowSink& sink, Deadline) {
   std::vector<Record> rows;
+  std::vector<StreamTail> tails;
   {
     MutexLock lock(mutex_);
+    tails = tails_;
     for (const StreamCursor& cursor : options.after) {
       const std::vector<Record>& stream = rows_.at(cursor.stream);
-      for (std::size_t i = Raw(cursor.position); i < stream.size(); ++i) {
-        if (!options.through.has_value() || stream[i].tx <= *options.through) {
-          rows.push_back(stream[i]);
+      for (auto row = FirstAfter(stream, cursor.position); row != stream.end(); ++row) {
+        if (!options.through.has_value() || row->tx <= *options.through) {
+          rows.push_back(*row);
         }
       }
     }
   }
+  if (options.on_tails) {
+    RETURN_IF_ERROR(options.on_tails(tails));
+  }
   return rows.empty() ? absl::OkStatus() : sink(rows);
+}
+
+absl::StatusOr<Floor> MemoryJournal::Compact(const CompactionStep& step, Deadline) {
+  MutexLock lock(mutex_);
+  const auto tail = std::ranges::find(tails_, step.stream, &StreamTail::stream);
+  if (tail == tails_.end()) {
+    return CheckCompaction(catalogue_, {}, step);
+  }
+  RETURN_IF_ERROR(CheckCompaction(catalogue_, *tail, step));
+  std::vector<Record>& rows = rows_.at(step.stream);
+  std::uint64_t sum = 0;
+  std::uint64_t found = 0;
+  for (const engine::RowKey& removed : step.remove) {
+    const auto row = std::ranges::lower_bound(rows, removed.position, {}, &Record::position);
+    if (row != rows.end() && row->position == removed.position && row->key == removed.key) {
+      ++found;
+      sum += row->checksum;
+    }
+  }
+  if (!GUARD("memory.removed-rows", found == step.remove.size())) {
+    return RowsAreMissing(step, found);
+  }
+  std::erase_if(rows, [&](const Record& row) {
+    return std::ranges::binary_search(step.remove, row.position, {}, &engine::RowKey::position);
+  });
+  tail->floor = FloorAfter(step, found, sum);
+  return tail->floor;
 }
 
 LockedState MemoryJournal::ReadLocked(const Question& question) {

@@ -6,6 +6,7 @@
 
 #include "engine/base/check.h"
 #include "engine/base/status_macros.h"
+#include "engine/postgres/compaction.h"
 #include "engine/postgres/rows.h"
 #include "engine/postgres/scan.h"
 #include "engine/postgres/transaction.h"
@@ -66,7 +67,7 @@ absl::StatusOr<std::vector<Record>> PostgresJournal::ReadStream(StreamId stream,
   ASSIGN_OR_RETURN(
       const Result result,
       AskOn(*lease, statements_,
-            {statements_.news, NewsParams(after, limit, static_cast<std::int64_t>(kNewsPageBytes))},
+            {statements_.rows, NewsParams(after, limit, static_cast<std::int64_t>(kNewsPageBytes))},
             bounded));
   const absl::StatusOr<Origin> origin = OriginOf(result, kServerStart);
   const absl::Status status = origin.ok() ? lives_.Judge(*origin) : origin.status();
@@ -92,10 +93,20 @@ absl::StatusOr<std::vector<StreamTail>> PostgresJournal::Tails(Deadline deadline
   return std::move(all->tails);
 }
 
+absl::StatusOr<Floor> PostgresJournal::Compact(const CompactionStep& step, Deadline deadline) {
+  const Deadline bounded = Bounded(deadline);
+  ASSIGN_OR_RETURN(const Pool::Lease lease, pool_.Acquire(Lane::kShared, bounded));
+  absl::StatusOr<Floor> floor = CompactOn(*lease, statements_, catalogue_, step, bounded);
+  if (!floor.ok()) {
+    lease->Close();  // It is in a transaction that must not be committed.
+  }
+  return floor;
+}
+
 absl::Status PostgresJournal::Scan(const ScanOptions& options, const RowSink& sink,
                                    Deadline deadline) {
   ASSIGN_OR_RETURN(const Pool::Lease lease, pool_.Acquire(Lane::kShared, deadline));
-  const absl::Status status = ScanOn(*lease, statements_, options, sink, deadline);
+  const absl::Status status = ScanOn(*lease, statements_, catalogue_, options, sink, deadline);
   if (!status.ok()) {
     lease->Close();
   }

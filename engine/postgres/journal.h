@@ -31,6 +31,7 @@ class PostgresJournal final : public Journal {
   absl::StatusOr<std::vector<StreamTail>> Tails(Deadline deadline) override;
   absl::Status Scan(const ScanOptions& options, const RowSink& sink, Deadline deadline) override;
   absl::StatusOr<int> PruneAnswers(Duration age, int limit, Deadline deadline) override;
+  absl::StatusOr<Floor> Compact(const CompactionStep& step, Deadline deadline) override;
 
  private:
   Deadline Bounded(Deadline deadline) const {

@@ -46,7 +46,7 @@ Record RowAt(const Result& result, int row) {
 StreamTail TailAt(const Result& result, int row) {
   StreamTail tail;
   tail.stream = StreamId{static_cast<std::uint32_t>(result.Int32(row, kTailStream))};
-  tail.floor = Position{Unsigned(result.Int64(row, kTailFloor))};
+  tail.floor = FloorAt(result, row, kTailFloor);
   if (result.IsNull(row, kTailPosition)) {
     return tail;
   }
@@ -134,11 +134,22 @@ absl::StatusOr<Origin> OriginOf(const Result& result, int first_column) {
                                 static_cast<std::uint32_t>(result.Int32(0, first_column + 1)))};
 }
 
+Floor FloorAt(const Result& result, int row, int first_column) {
+  Floor floor;
+  floor.position = Position{Unsigned(result.Int64(row, first_column))};
+  if (floor.position != Position::kBeforeFirst) {
+    floor.digest = Digest{Unsigned(result.Int64(row, first_column + 1))};
+    floor.rows = Unsigned(result.Int64(row, first_column + 2));
+    floor.sum = Unsigned(result.Int64(row, first_column + 3));
+  }
+  return floor;
+}
+
 std::vector<Record> NewsRows(const Result& result) {
   std::vector<Record> rows;
   rows.reserve(static_cast<std::size_t>(result.rows()));
   for (int row = 0; row < result.rows(); ++row) {
-    if (!result.IsNull(row, kStream)) {
+    if (!result.IsNull(row, kStream) && !result.IsNull(row, kPosition)) {
       rows.push_back(RowAt(result, row));
     }
   }
@@ -155,6 +166,11 @@ std::vector<Record> NewsRows(const Result& result) {
 absl::StatusOr<News> NewsOf(const Cursors& after, const Result& result) {
   ASSIGN_OR_RETURN(Origin origin, OriginOf(result, kServerStart));
   NewsPage page(after);
+  for (int row = 0; row < result.rows(); ++row) {
+    if (!result.IsNull(row, kStream) && result.IsNull(row, kPosition)) {
+      page.Leave(StreamId{static_cast<std::uint32_t>(result.Int32(row, kStream))});
+    }
+  }
   std::optional<StreamId> full;
   for (Record& row : NewsRows(result)) {
     const StreamId stream = row.stream;

@@ -26,7 +26,10 @@ Params NewsParams(const Cursors& after, std::int64_t rows, std::int64_t bytes);
 // the journal's table is gone.
 absl::StatusOr<Origin> OriginOf(const Result& result, int first_column);
 
-// The rows of `news`, ascending by stream and position.
+// A floor in four columns from `first_column` on: position, digest, rows, sum.
+Floor FloorAt(const Result& result, int row, int first_column);
+
+// The rows of `news` or `rows`, ascending by stream and position.
 std::vector<Record> NewsRows(const Result& result);
 
 // `news` cut to whole transactions.

@@ -99,7 +99,8 @@ absl::Status CopyStream(Connection& connection, StreamId stream, Slicer& slicer,
 }  // namespace
 
 absl::Status ScanOn(Connection& connection, const Statements& statements,
-                    const ScanOptions& options, const RowSink& sink, Deadline deadline) {
+                    const Catalogue& catalogue, const ScanOptions& options, const RowSink& sink,
+                    Deadline deadline) {
   const Statement no_limits{
       "",
       "select pg_catalog.set_config('statement_timeout', '0', true),"
@@ -109,10 +110,13 @@ absl::Status ScanOn(Connection& connection, const Statements& statements,
   const RunOutcome begun = connection.Run({{statements.scan_begin, {}},
                                            {statements.pins, std::move(path)},
                                            {no_limits, {}},
-                                           {statements.ping, {}}},
+                                           {statements.tails, TailsParams(catalogue)}},
                                           deadline);
   RETURN_IF_ERROR(begun.status);
-  RETURN_IF_ERROR(OriginOf(begun.results[3], 0).status());
+  ASSIGN_OR_RETURN(const AllTails ends, TailsOf(catalogue, begun.results[3]));
+  if (options.on_tails) {
+    RETURN_IF_ERROR(options.on_tails(ends.tails));
+  }
   Slicer slicer(sink);
   for (const StreamCursor& cursor : options.after) {
     RETURN_IF_ERROR(connection.StartCopy(CopySql(statements, cursor, options.through), deadline));

@@ -11,6 +11,7 @@ namespace engine::postgres {
 // Hands the rows of all asked streams to `sink`, a stream after another, from one snapshot. On an
 // error the connection may be in the middle of something: close it.
 absl::Status ScanOn(Connection& connection, const Statements& statements,
-                    const ScanOptions& options, const RowSink& sink, Deadline deadline);
+                    const Catalogue& catalogue, const ScanOptions& options, const RowSink& sink,
+                    Deadline deadline);
 
 }  // namespace engine::postgres

@@ -66,7 +66,9 @@ constexpr std::string_view kLockedSql =
     "select pg_catalog.set_config('statement_timeout', '10s', true)";
 
 // One row without a stream when there is no news. A stream's rows end with the first one that
-// does not fit its share of bytes, so that the reader knows that it was cut.
+// does not fit its share of bytes, so that the reader knows that it was cut. A stream that was
+// compacted past the position gives one row without a position instead: the floor is judged by the
+// snapshot that reads the rows.
 constexpr std::string_view kNewsSql =
     "select o.*, n.* from"
     " (select pg_catalog.pg_postmaster_start_time(),"
@@ -76,15 +78,22 @@ constexpr std::string_view kNewsSql =
     " (select c.stream_id, r.position, r.tx, r.key, r.previous, r.flags, r.at, r.checksum,"
     "  r.digest, r.record"
     "  from unnest($1::int4[], $2::int8[]) c(stream_id, position),"
-    "  lateral (select w.* from"
+    "  lateral (select @GONE@ as gone from @SCHEMA@.halo_streams s"
+    "   where s.stream_id = c.stream_id) f,"
+    "  lateral (select w.position, w.tx, w.key, w.previous, w.flags, w.at, w.checksum, w.digest,"
+    "    w.record from"
     "   (select j.*, pg_catalog.sum(pg_catalog.octet_length(j.record) + 128)"
     "     over (order by j.position rows between unbounded preceding and 1 preceding) as bytes"
     "    from (select * from @JOURNAL@ j where j.stream_id = c.stream_id"
-    "     and j.position > c.position order by j.position limit $3::int8) j) w"
-    "   where w.bytes is null or w.bytes <= $4::int8) r) n on true";
+    "     and j.position > c.position and not f.gone"
+    "     order by j.position limit $3::int8) j) w"
+    "   where w.bytes is null or w.bytes <= $4::int8"
+    "   union all select null, null, null, null, null, null, null, null, null where f.gone"
+    "  ) r) n on true";
 
 constexpr std::string_view kTailsSql =
-    "select s.stream_id, s.floor, t.position, t.tx, t.at, t.digest,"
+    "select s.stream_id, s.floor, s.floor_digest, s.floor_rows, s.floor_sum, t.position, t.tx, "
+    "t.at, t.digest,"
     " case when s.stream_id = any($1::int4[]) then t.record end,"
     " pg_catalog.clock_timestamp(), pg_catalog.pg_postmaster_start_time(),"
     " pg_catalog.to_regclass('@JOURNAL@')::pg_catalog.oid, pg_catalog.pg_is_in_recovery()"
@@ -123,6 +132,22 @@ constexpr std::string_view kPruneSql =
     " pruned as (delete from @SCHEMA@.halo_idempotency a using old where a.key = old.key"
     " returning 1)"
     " select count(*) from pruned";
+
+// Two compactors take turns here; writers, which only read the row, do not wait.
+constexpr std::string_view kLockFloorSql =
+    "select s.floor, s.floor_digest, s.floor_rows, s.floor_sum,"
+    " (select j.position from @JOURNAL@ j where j.stream_id = s.stream_id"
+    "  order by j.position desc limit 1)"
+    " from @SCHEMA@.halo_streams s where s.stream_id = $1::int4 for no key update of s";
+
+constexpr std::string_view kRemoveSql =
+    "delete from @JOURNAL@ j using unnest($2::int8[], $3::bytea[]) d(position, key)"
+    " where j.stream_id = $1::int4 and j.position = d.position and j.key = d.key"
+    " returning j.checksum";
+
+constexpr std::string_view kRaiseFloorSql =
+    "update @SCHEMA@.halo_streams set floor = $2::int8, floor_digest = $3::int8,"
+    " floor_rows = $4::int8, floor_sum = $5::int8 where stream_id = $1::int4";
 
 constexpr std::string_view kAppliedSql =
     "select version, name, min_binary_schema from @SCHEMA@.halo_schema_migrations"
@@ -321,7 +346,12 @@ Statements::Statements(const std::string& schema_name)
   settings = {"halo_settings", WithPins(kSettingsSql, "true")};
   lock = {"halo_lock", ForSchema(kLockSql, quoted)};
   locked = {"halo_locked", std::string(kLockedSql)};
-  news = {"halo_news", ForSchema(kNewsSql, quoted)};
+  const std::string news_sql = ForSchema(kNewsSql, quoted);
+  news = {"halo_news", Replace(news_sql, "@GONE@", "s.floor > c.position + 1")};
+  rows = {"halo_rows", Replace(news_sql, "@GONE@", "false")};
+  lock_floor = {"", ForSchema(kLockFloorSql, quoted)};
+  remove = {"", ForSchema(kRemoveSql, quoted)};
+  raise_floor = {"", ForSchema(kRaiseFloorSql, quoted)};
   tails = {"halo_tails", ForSchema(kTailsSql, quoted)};
   insert = {"halo_insert", ForSchema(kInsertSql, quoted)};
   answers = {"halo_answers", ForSchema(kAnswersSql, quoted)};

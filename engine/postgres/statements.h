@@ -31,9 +31,15 @@ enum NewsColumn {
   kNewsColumns,
 };
 
+// Of `lock_floor`.
+enum FloorColumn { kFloor, kFloorDigest, kFloorRows, kFloorSum, kFloorEnd };
+
 enum TailColumn {
   kTailStream,
   kTailFloor,
+  kTailFloorDigest,
+  kTailFloorRows,
+  kTailFloorSum,
   kTailPosition,
   kTailTx,
   kTailAt,
@@ -61,14 +67,19 @@ struct Statements {
   Statement settings;  // $1 lock_timeout, $2 search_path: for a transaction that writes.
   Statement lock;      // Answers the journal's oid, 64 bits wide.
   Statement locked;    // From now on statements must be quick.
-  Statement news;      // $1 streams, $2 positions, $3 rows a stream, $4 bytes a stream.
-  Statement tails;     // $1 streams whose last record is wanted.
+  // Both: $1 streams, $2 positions, $3 rows a stream, $4 bytes a stream.
+  Statement news;   // A stream whose floor lies above its position: one row without a position.
+  Statement rows;   // With the gaps that compaction left.
+  Statement tails;  // $1 streams whose last record is wanted.
   // $1..$10 columns as arrays, $11 how many rows at least, $12 until when on the server's clock.
   Statement insert;
-  Statement answers;  // $1 keys: key, request, answer, tx, at.
-  Statement keep;     // $1..$5 columns of answers as arrays, $6 how many rows at least.
-  Statement prune;    // $1 age in microseconds, $2 how many at most: the oldest answers.
-  Statement applied;  // Which migrations were.
+  Statement answers;      // $1 keys: key, request, answer, tx, at.
+  Statement keep;         // $1..$5 columns of answers as arrays, $6 how many rows at least.
+  Statement prune;        // $1 age in microseconds, $2 how many at most: the oldest answers.
+  Statement lock_floor;   // $1 stream: its floor, and where it ends.
+  Statement remove;       // $1 stream, $2 positions, $3 keys: answers the checksums of what went.
+  Statement raise_floor;  // $1 stream, $2 floor, $3 digest, $4 rows, $5 sum.
+  Statement applied;      // Which migrations were.
   Statement commit;
   Statement rollback;
   Statement ping;  // Server start, journal's oid, in recovery.

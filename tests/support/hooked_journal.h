@@ -85,6 +85,11 @@ class HookedJournal final : public engine::Journal {
     return behind_->PruneAnswers(age, limit, deadline);
   }
 
+  absl::StatusOr<engine::Floor> Compact(const engine::CompactionStep& step,
+                                        engine::Deadline deadline) override {
+    return behind_->Compact(step, deadline);
+  }
+
   // The rows that ReadStream and Scan handed out so far.
   std::uint64_t rows_read() const { return rows_read_; }
   std::uint64_t rows_scanned() const { return rows_scanned_; }  // By Scan alone.

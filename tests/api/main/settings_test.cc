@@ -5,6 +5,7 @@
 #include "api/main/database_url.h"
 #include "api/main/serve_config.h"
 #include "api/main/values.h"
+#include "schemas/streams.h"
 #include "tests/support/private_directory.h"
 #include "tests/support/status_matchers.h"
 
@@ -202,6 +203,29 @@ TEST_F(SettingsTest, TheTimeToLiveOfLeasesHasBounds) {
                 StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("lease-ttl")))
         << wrong;
   }
+}
+
+TEST_F(SettingsTest, RetentionsAreTheCataloguesUnlessToldOtherwise) {
+  ASSERT_OK_AND_ASSIGN(const ServeConfig stock, Serve({}));
+  const engine::Retentions defaults = {{schemas::kResourcesStream, std::chrono::hours(24 * 30)}};
+  EXPECT_EQ(stock.server.compaction.retentions, defaults);
+  ASSERT_OK_AND_ASSIGN(const ServeConfig never, Serve({{"retention", "resources=never"}}));
+  EXPECT_TRUE(never.server.compaction.retentions.empty());
+  for (const char* wrong : {"resources", "audit=1d", "nothing=1d"}) {
+    EXPECT_THAT(Serve({{"retention", wrong}}),
+                StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("retention")))
+        << wrong;
+  }
+}
+
+TEST_F(SettingsTest, SnapshotsAreKeptWithTheDataOrWhereTheyAreToldTo) {
+  ASSERT_OK_AND_ASSIGN(const ServeConfig files, Serve({{"data-dir", "/data"}}));
+  EXPECT_EQ(files.server.snapshot_dir, "/data/snapshots");
+  ASSERT_OK_AND_ASSIGN(const ServeConfig cache,
+                       Serve({{"data-dir", "/data"}, {"cache-dir", "/cache"}}));
+  EXPECT_EQ(cache.server.snapshot_dir, "/cache");
+  ASSERT_OK_AND_ASSIGN(const ServeConfig memory, Serve({{"memory", "true"}, {"cache-dir", "/c"}}));
+  EXPECT_EQ(memory.server.snapshot_dir, "");
 }
 
 TEST_F(SettingsTest, LogsAreConfigured) {

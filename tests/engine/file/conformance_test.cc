@@ -1,6 +1,7 @@
 #include "tests/conformance/conformance.h"
 
 #include "engine/file/file.h"
+#include "tests/conformance/compaction.h"
 #include "tests/engine/file/data_directory.h"
 #include "tests/support/private_directory.h"
 #include "tests/support/status_matchers.h"
@@ -56,6 +57,7 @@ const auto kWays = testing::Values(StoreFactory{"File", OnTheDisk},
 INSTANTIATE_TEST_SUITE_P(File, JournalConformance, kWays, StoreName);
 INSTANTIATE_TEST_SUITE_P(File, LeaseConformance, kWays, StoreName);
 INSTANTIATE_TEST_SUITE_P(File, KeyValueConformance, kWays, StoreName);
+INSTANTIATE_TEST_SUITE_P(File, CompactionConformance, kWays, StoreName);
 
 }  // namespace
 }  // namespace conformance

@@ -287,14 +287,13 @@ TEST_F(FileJournalTest, ARowInThePlaceOfAnotherIsRefused) {
   { AppendEvent(*data_.Open(), "one"); }
   ASSERT_OK_AND_ASSIGN(const Directory directory, Directory::OpenForReading(data_.path()));
   const std::uint32_t row = kSegmentHeaderBytes + kFrameHeaderBytes;
-  StreamReader reader(directory, kEvents, Position{1}, Position{1}, [&](Position, std::size_t) {
-    return std::vector<Place>{{Tx{1}, row}};
-  });
+  const auto find = [row](Position, std::size_t) -> std::vector<Place> {
+    return {{.position = Position{1}, .segment = Tx{1}, .offset = row}};
+  };
+  StreamReader reader(directory, kEvents, Position{1}, Position{1}, StreamReader::Gaps::kNo, find);
   EXPECT_OK(reader.Next());
   StreamReader other(directory, conformance::kThings, Position{1}, Position{1},
-                     [&](Position, std::size_t) {
-                       return std::vector<Place>{{Tx{1}, row}};
-                     });
+                     StreamReader::Gaps::kNo, find);
   EXPECT_THAT(other.Next(), StatusIs(absl::StatusCode::kDataLoss, HasSubstr("another row")));
 }
 

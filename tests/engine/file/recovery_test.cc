@@ -62,7 +62,7 @@ class RecoveryTest : public testing::Test {
     EXPECT_OK(directory);
     const auto mark = ReadHeadMark(*directory);
     EXPECT_OK(mark);
-    return ReadContents(*directory, conformance::Streams(), *mark);
+    return ReadContents(*directory, conformance::Streams(), *mark, Floors());
   }
 
   // Opens for writing; the payloads that are there then, or why not.

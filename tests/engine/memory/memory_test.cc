@@ -1,5 +1,6 @@
 #include "engine/memory/memory.h"
 
+#include "tests/conformance/compaction.h"
 #include "tests/conformance/conformance.h"
 
 namespace conformance {
@@ -22,6 +23,7 @@ StoreFactory InMemory() {
 INSTANTIATE_TEST_SUITE_P(Memory, JournalConformance, testing::Values(InMemory()), StoreName);
 INSTANTIATE_TEST_SUITE_P(Memory, LeaseConformance, testing::Values(InMemory()), StoreName);
 INSTANTIATE_TEST_SUITE_P(Memory, KeyValueConformance, testing::Values(InMemory()), StoreName);
+INSTANTIATE_TEST_SUITE_P(Memory, CompactionConformance, testing::Values(InMemory()), StoreName);
 
 }  // namespace
 }  // namespace conformance

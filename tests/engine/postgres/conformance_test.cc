@@ -7,6 +7,7 @@
 
 #include "engine/postgres/migrate.h"
 #include "engine/postgres/postgres.h"
+#include "tests/conformance/compaction.h"
 #include "tests/support/pgbouncer.h"
 #include "tests/support/postgres.h"
 
@@ -153,6 +154,7 @@ const auto kWays =
 INSTANTIATE_TEST_SUITE_P(Postgres, JournalConformance, kWays, StoreName);
 INSTANTIATE_TEST_SUITE_P(Postgres, LeaseConformance, kWays, StoreName);
 INSTANTIATE_TEST_SUITE_P(Postgres, KeyValueConformance, kWays, StoreName);
+INSTANTIATE_TEST_SUITE_P(Postgres, CompactionConformance, kWays, StoreName);
 
 }  // namespace
 }  // namespace conformance
