@@ -47,6 +47,23 @@ std::optional<std::uint64_t> NumberOf(std::string_view prefix, const std::string
   return std::string(prefix) + ToHex(number) == name ? std::optional(number) : std::nullopt;
 }
 
+// Empty when `name` is not exactly what SegmentName gives.
+std::optional<SegmentId> ParseSegmentName(const std::string& name) {
+  const std::size_t first_end = kSegmentPrefix.size() + 16;
+  const auto first = NumberOf(kSegmentPrefix, name.substr(0, first_end));
+  if (!first.has_value()) {
+    return std::nullopt;
+  }
+  SegmentId segment{.first = Tx{*first}};
+  if (name.size() == first_end + 9 && name[first_end] == '-') {
+    const std::optional<std::string> bytes = FromHex(name.substr(first_end + 1));
+    for (const char c : bytes.value_or("")) {
+      segment.generation = segment.generation << 8 | static_cast<unsigned char>(c);
+    }
+  }
+  return SegmentName(segment) == name ? std::optional(segment) : std::nullopt;
+}
+
 // Makes `path` and what is missing above it; the entry of each is synced in its parent.
 absl::Status MakeDirectories(const std::filesystem::path& path, Disk& disk) {
   struct stat info = {};
@@ -127,8 +144,9 @@ bool IsNetworkFileSystem(std::uint64_t type) {
   return std::ranges::find(kTypes, type) != std::end(kTypes);
 }
 
-std::string SegmentName(Tx first_tx) {
-  return std::string(kSegmentPrefix) + ToHex(Raw(first_tx));
+std::string SegmentName(Tx first_tx, std::uint32_t generation) {
+  const std::string name = std::string(kSegmentPrefix) + ToHex(Raw(first_tx));
+  return generation == 0 ? name : name + absl::StrFormat("-%08x", generation);
 }
 
 std::string StateName(std::uint64_t generation) {
@@ -203,6 +221,22 @@ absl::Status Directory::RemoveLeftovers() const {
   for (const std::string& name : names) {
     if (IsOurs(name) && name.ends_with(kAsideSuffix) && disk_->Remove(fd(), name) != 0) {
       return DiskError(absl::StrFormat("removing %s/%s", path_, name));
+    }
+  }
+  return RemoveOldGenerations();
+}
+
+// A process that was killed right after it had written a segment anew leaves the old one.
+absl::Status Directory::RemoveOldGenerations() const {
+  const absl::StatusOr<std::vector<SegmentId>> segments = ListSegments();
+  if (!segments.ok()) {
+    return absl::OkStatus();  // Whoever reads them says what is wrong.
+  }
+  for (std::size_t i = 0; i + 1 < segments->size(); ++i) {
+    const SegmentId& segment = (*segments)[i];
+    if (segment.first == (*segments)[i + 1].first &&
+        disk_->Remove(fd(), SegmentName(segment)) != 0) {
+      return DiskError(absl::StrFormat("removing %s/%s", path_, SegmentName(segment)));
     }
   }
   return absl::OkStatus();
@@ -280,24 +314,42 @@ absl::StatusOr<std::vector<std::uint64_t>> Directory::States() const {
   return Numbered(kStatePrefix);
 }
 
-absl::StatusOr<std::vector<Tx>> Directory::ListSegments() const {
-  ASSIGN_OR_RETURN(const std::vector<std::uint64_t> numbers, Numbered(kSegmentPrefix));
-  std::vector<Tx> segments;
-  for (const std::uint64_t number : numbers) {
-    segments.push_back(Tx{number});
+absl::StatusOr<std::vector<SegmentId>> Directory::ListSegments() const {
+  ASSIGN_OR_RETURN(const std::vector<std::string> names, Names());
+  std::vector<SegmentId> segments;
+  for (const std::string& name : names) {
+    if (!name.starts_with(kSegmentPrefix) || name.ends_with(kAsideSuffix)) {
+      continue;
+    }
+    const std::optional<SegmentId> segment = ParseSegmentName(name);
+    if (!segment.has_value()) {
+      return absl::DataLossError(
+          absl::StrFormat("%s/%s is not named like a segment: move it away", path_, name));
+    }
+    segments.push_back(*segment);
   }
+  std::ranges::sort(segments);
   return segments;
 }
 
 // A listing is no snapshot: it can have a segment that was made meanwhile and lack the one made
 // before that. All that are older than one of the first listing were there before the second one
 // began, which therefore has them all.
-absl::StatusOr<std::vector<Tx>> Directory::Segments() const {
-  ASSIGN_OR_RETURN(const std::vector<Tx> first, ListSegments());
-  ASSIGN_OR_RETURN(std::vector<Tx> second, ListSegments());
-  const Tx newest = first.empty() ? Tx::kBeforeFirst : first.back();
-  std::erase_if(second, [newest](Tx segment) { return segment > newest; });
-  return second;
+absl::StatusOr<std::vector<SegmentId>> Directory::Segments() const {
+  ASSIGN_OR_RETURN(const std::vector<SegmentId> first, ListSegments());
+  ASSIGN_OR_RETURN(const std::vector<SegmentId> second, ListSegments());
+  const Tx newest = first.empty() ? Tx::kBeforeFirst : first.back().first;
+  std::vector<SegmentId> segments;
+  for (const SegmentId& segment : second) {
+    if (segment.first > newest) {
+      break;
+    }
+    if (!segments.empty() && segments.back().first == segment.first) {
+      segments.pop_back();
+    }
+    segments.push_back(segment);
+  }
+  return segments;
 }
 
 absl::Status Directory::WriteAside(int fd, const std::string& aside, const std::string& name,

@@ -5,7 +5,7 @@
 //   streams                 the catalogue
 //   head                    the head mark
 //   floors                  what compaction made of the streams
-//   journal-<16 hex digits> a segment, named by its first tx
+//   journal-<16 hex digits> a segment, named by its first tx; written anew, `-<8 hex digits>` more
 //   state-<16 hex digits>   leases and key-value rows, by generation
 //   *.tmp                   left over from a process that was killed; removed
 //
@@ -29,7 +29,17 @@ namespace engine::file {
 // means here. `type` is f_type of statfs.
 bool IsNetworkFileSystem(std::uint64_t type);
 
-std::string SegmentName(Tx first_tx);
+// A segment as one file has it: compaction writes a segment anew under the next generation.
+struct SegmentId {
+  Tx first = Tx::kBeforeFirst;  // Its first tx.
+  std::uint32_t generation = 0;
+  friend auto operator<=>(const SegmentId&, const SegmentId&) = default;
+};
+
+std::string SegmentName(Tx first_tx, std::uint32_t generation = 0);
+inline std::string SegmentName(SegmentId segment) {
+  return SegmentName(segment.first, segment.generation);
+}
 std::string StateName(std::uint64_t generation);
 
 class Directory {
@@ -51,7 +61,8 @@ class Directory {
   // The segments by name, ascending and without a gap that is not in the directory, also while a
   // process makes new ones; the newest of those may be left out. Fails with kDataLoss when a name
   // that starts with `journal-` is none of ours.
-  absl::StatusOr<std::vector<Tx>> Segments() const;
+  // Of each the newest generation.
+  absl::StatusOr<std::vector<SegmentId>> Segments() const;
 
   // The generations of state files, ascending. Fails likewise for names that start with `state-`.
   absl::StatusOr<std::vector<std::uint64_t>> States() const;
@@ -73,8 +84,10 @@ class Directory {
   absl::StatusOr<std::vector<std::string>> Names() const;
   // The numbers of the files whose names are `prefix` and a number, ascending.
   absl::StatusOr<std::vector<std::uint64_t>> Numbered(std::string_view prefix) const;
-  absl::StatusOr<std::vector<Tx>> ListSegments() const;
+  // All of them, old generations too, ascending.
+  absl::StatusOr<std::vector<SegmentId>> ListSegments() const;
   absl::Status RemoveLeftovers() const;
+  absl::Status RemoveOldGenerations() const;
   absl::Status TightenModes() const;
   absl::Status WriteAside(int fd, const std::string& aside, const std::string& name,
                           std::string_view bytes) const;

@@ -99,6 +99,8 @@ EncodedFrame EncodeFrame(const SegmentHeader& segment, Tx tx, FrameDigest previo
   AppendFrameHeader(segment.marker, FrameType::kTransaction,
                     {.length = static_cast<std::uint32_t>(size),
                      .tx = tx,
+                     .first_tx = tx,
+                     .rows_at = kFrameHeaderBytes,
                      .previous = previous,
                      .rows = static_cast<std::uint32_t>(rows.size()),
                      .body = {},
@@ -128,6 +130,11 @@ void AppendFrameHeader(std::uint64_t marker, FrameType type, const Frame& frame,
   AppendU64(Raw(frame.tx), bytes);
   AppendU64(Raw(frame.previous), bytes);
   AppendU32(frame.rows, bytes);
+}
+
+void AppendCompactedHeader(Tx first_tx, FrameDigest digest, std::string& bytes) {
+  AppendU64(Raw(first_tx), bytes);
+  AppendU64(Raw(digest), bytes);
 }
 
 FrameDigest SealFrame(std::string& bytes) {
@@ -162,9 +169,11 @@ absl::StatusOr<Frame> DecodeFrame(std::uint64_t marker, std::string_view bytes, 
   if (!GUARD("file.frame-checksum", Sealed(bytes))) {
     return absl::DataLossError("the frame's checksum is wrong");
   }
-  if (const std::uint32_t type = ReadU32(bytes.substr(12));
-      type != static_cast<std::uint32_t>(wanted)) {
-    return absl::DataLossError(absl::StrFormat("the frame's type %d is unknown", type));
+  const FrameType type{ReadU32(bytes.substr(12))};
+  const bool compacted = type == FrameType::kCompacted && wanted == FrameType::kTransaction;
+  if (type != wanted && !compacted) {
+    return absl::DataLossError(
+        absl::StrFormat("the frame's type %d is unknown", static_cast<std::uint32_t>(type)));
   }
   Frame frame;
   frame.length = length;
@@ -173,6 +182,17 @@ absl::StatusOr<Frame> DecodeFrame(std::uint64_t marker, std::string_view bytes, 
   frame.rows = ReadU32(bytes.substr(32));
   frame.body = bytes.substr(kFrameHeaderBytes, length - kFrameHeaderBytes - kFrameTrailerBytes);
   frame.digest = FrameDigest{ReadU64(bytes.substr(length - kFrameTrailerBytes))};
+  frame.first_tx = frame.tx;
+  frame.rows_at = kFrameHeaderBytes;
+  if (compacted) {
+    if (frame.body.size() < kCompactedHeaderBytes) {
+      return absl::DataLossError("the compacted frame is cut off");
+    }
+    frame.first_tx = Tx{ReadU64(frame.body)};
+    frame.digest = FrameDigest{ReadU64(frame.body.substr(8))};
+    frame.rows_at += kCompactedHeaderBytes;
+    frame.body.remove_prefix(kCompactedHeaderBytes);
+  }
   return frame;
 }
 

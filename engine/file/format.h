@@ -27,6 +27,8 @@ inline constexpr std::uint32_t kStreamsVersion = 1;
 inline constexpr std::size_t kSegmentHeaderBytes = 48;
 inline constexpr std::size_t kFrameHeaderBytes = 36;
 inline constexpr std::size_t kFrameTrailerBytes = 8;
+// Of a compacted frame, before its rows: first tx and digest.
+inline constexpr std::size_t kCompactedHeaderBytes = 16;
 // Before the RowBytes of a row: checksum and digest.
 inline constexpr std::size_t kRowHeaderBytes = 16;
 // RowBytes without key and payload.
@@ -37,7 +39,8 @@ inline constexpr std::size_t kAnswerFixedBytes = 2 * kAnswerHashBytes + 4;
 inline constexpr std::size_t kMaxFrameBytes = std::size_t{32} << 20;
 enum class FrameType : std::uint32_t {
   kTransaction = 1,
-  kState = 2,  // docs/formats/state.md
+  kState = 2,      // docs/formats/state.md
+  kCompacted = 3,  // Of a segment that was written anew; in the place of transactions.
 };
 
 // Names the bytes of one frame and, through `previous`, all before it.
@@ -61,10 +64,13 @@ absl::StatusOr<SegmentHeader> DecodeSegmentHeader(std::string_view bytes,
 struct Frame {
   std::uint32_t length = 0;  // Of the whole frame.
   Tx tx = Tx::kBeforeFirst;
+  // Before `tx` only in a compacted frame: the transactions from here on have no rows left.
+  Tx first_tx = Tx::kBeforeFirst;
+  std::uint32_t rows_at = 0;  // Where the rows start in the frame.
   FrameDigest previous = FrameDigest::kNone;
   std::uint32_t rows = 0;
-  std::string_view body;  // The rows, then the answers.
-  FrameDigest digest = FrameDigest::kNone;
+  std::string_view body;                    // The rows, then the answers.
+  FrameDigest digest = FrameDigest::kNone;  // Of a compacted frame: of the one in its place.
 };
 
 struct EncodedFrame {
@@ -83,11 +89,15 @@ void AppendFrameHeader(std::uint64_t marker, FrameType type, const Frame& frame,
                        std::string& bytes);
 FrameDigest SealFrame(std::string& bytes);
 
+// What follows the header of a compacted frame.
+void AppendCompactedHeader(Tx first_tx, FrameDigest digest, std::string& bytes);
+
 // The length that the frame at the start of `bytes` claims, when its marker is the segment's and
 // the length is a possible one; else 0. REQUIRES: kFrameHeaderBytes bytes.
 std::uint32_t ClaimedLength(std::uint64_t marker, std::string_view bytes);
 
-// The frame at the start of `bytes`, which point into it. Fails with kDataLoss and the reason.
+// The frame at the start of `bytes`, which point into it. Where transactions are wanted, compacted
+// frames are taken too. Fails with kDataLoss and the reason.
 absl::StatusOr<Frame> DecodeFrame(std::uint64_t marker, std::string_view bytes,
                                   FrameType wanted = FrameType::kTransaction);
 

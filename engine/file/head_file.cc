@@ -71,10 +71,23 @@ absl::Status HeadFile::Write(const HeadMark& mark) {
   return status;
 }
 
-absl::Status HeadFile::WriteInTurn(const HeadMark& mark) {
-  if (mark.tx <= newest_.tx) {
-    return absl::OkStatus();
+absl::Status HeadFile::Settle(const HeadMark& mark) {
+  turn_.Take(Deadline::Infinite());
+  // Of two marks of one transaction the given one is where the next segment begins.
+  const HeadMark settled = mark.tx >= newest_.tx ? mark : newest_;
+  absl::Status status = WriteSlot(settled);
+  if (status.ok()) {
+    status = WriteSlot(settled);
   }
+  turn_.Leave();
+  return status;
+}
+
+absl::Status HeadFile::WriteInTurn(const HeadMark& mark) {
+  return mark.tx <= newest_.tx ? absl::OkStatus() : WriteSlot(mark);
+}
+
+absl::Status HeadFile::WriteSlot(const HeadMark& mark) {
   const int slot = 1 - newest_slot_;
   RETURN_IF_ERROR(WriteAll(disk_, file_.get(), EncodeHeadMark(mark), kHeadSlotOffsets[slot]));
   if (disk_.SyncData(file_.get()) != 0) {

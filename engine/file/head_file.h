@@ -33,10 +33,15 @@ class HeadFile {
   // older mark stands) or kInternal (a sync failed).
   absl::Status Write(const HeadMark& mark);
 
+  // Writes `mark`, or the newer one that is there, into both slots, so that no mark lies in an
+  // older segment. Fails as Write.
+  absl::Status Settle(const HeadMark& mark);
+
  private:
   HeadFile(Disk& disk, Fd file) : disk_(disk), file_(std::move(file)) {}
 
   absl::Status WriteInTurn(const HeadMark& mark);
+  absl::Status WriteSlot(const HeadMark& mark);
 
   Disk& disk_;
   const Fd file_;

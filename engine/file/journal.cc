@@ -326,6 +326,7 @@ absl::StatusOr<std::vector<StreamTail>> FileJournal::Tails(Deadline deadline) {
 }
 
 absl::Status FileJournal::Scan(const ScanOptions& options, const RowSink& sink, Deadline deadline) {
+  const State::Pin pin(state_);
   const State::Cut cut = state_.Now();
   if (options.on_tails) {
     RETURN_IF_ERROR(options.on_tails(cut.tails));
@@ -339,8 +340,9 @@ absl::Status FileJournal::Scan(const ScanOptions& options, const RowSink& sink, 
           absl::StrFormat("stream %d is not in the catalogue", Raw(cursor.stream)));
     }
     if (cursor.position < tail->position) {
-      const Tx segment =
-          state_.Places(cursor.stream, Next(cursor.position), tail->position, 1).front().segment;
+      const Tx segment = state_.Places(cursor.stream, Next(cursor.position), tail->position, 1)
+                             .front()
+                             .segment.first;
       first = std::min(first.value_or(segment), segment);
     }
   }
@@ -348,7 +350,8 @@ absl::Status FileJournal::Scan(const ScanOptions& options, const RowSink& sink, 
     return absl::OkStatus();
   }
   ScanRange range{.segments = state_.Segments(), .end = cut.end, .floors = cut.floors};
-  range.segments.erase(range.segments.begin(), std::ranges::find(range.segments, *first));
+  range.segments.erase(range.segments.begin(),
+                       std::ranges::find(range.segments, *first, &SegmentId::first));
   return ScanSegments(*directory_, range, options, sink, deadline);
 }
 
@@ -360,6 +363,15 @@ absl::StatusOr<Floor> FileJournal::Compact(const CompactionStep& step, Deadline 
     return absl::DeadlineExceededError("waiting for another compaction");
   }
   absl::StatusOr<Floor> floor = CompactInTurn(step);
+  if (floor.ok()) {
+    if (const absl::Status rewritten = RewriteSparsest(); absl::IsInternal(rewritten)) {
+      floor = rewritten;
+    } else if (!rewritten.ok()) {
+      // The step is done; the room that it left is gained another time.
+      Log(Severity::kWarning, "a segment could not be written anew",
+          {{"directory", directory_->path()}, {"why", Text(rewritten)}});
+    }
+  }
   compaction_.Leave();
   if (absl::IsInternal(floor.status())) {
     Stop(floor.status());
@@ -384,6 +396,28 @@ absl::StatusOr<Floor> FileJournal::CompactInTurn(const CompactionStep& step) {
   RETURN_IF_ERROR(floors.Write(*directory_));
   state_.Compact(step.stream, removed, std::move(floors));
   return floor;
+}
+
+// Gives the room of dead rows back, one segment at a time. At every moment the directory holds the
+// old segment or the new one, and a list of floors that is right for both.
+absl::Status FileJournal::RewriteSparsest() {
+  const std::optional<SegmentId> old = state_.Sparsest();
+  if (!old.has_value()) {
+    return absl::OkStatus();
+  }
+  // A mark in the segment would not be found in the new one.
+  RETURN_IF_ERROR(writing_.head->Settle(state_.End()));
+  const std::shared_ptr<const Floors> floors = state_.Now().floors;
+  ASSIGN_OR_RETURN(const RewrittenSegment rewritten,
+                   RewriteSegment(*directory_, *old, *floors, *options_.random));
+  Floors left = floors->Without(rewritten.gone);
+  const bool replaced = state_.Replace(rewritten, left);
+  // Whoever still wants the old file finds it gone, and looks again.
+  const SegmentId useless = replaced ? *old : rewritten.id;
+  if (directory_->disk().Remove(directory_->fd(), SegmentName(useless)) != 0) {
+    return DiskError("removing " + SegmentName(useless));
+  }
+  return replaced ? left.Write(*directory_) : absl::OkStatus();
 }
 
 // Of the checksums of the rows that the step removes.

@@ -73,6 +73,7 @@ class FileJournal final : public Engine, public Journal {
   absl::StatusOr<News> ReadDeltas(const Cursors& after, Deadline deadline);
   absl::StatusOr<Floor> CompactInTurn(const CompactionStep& step);
   absl::StatusOr<std::uint64_t> SumOf(const CompactionStep& step) const;
+  absl::Status RewriteSparsest();
   memory::Rows& Rows();
   absl::Status Fatal() const;
   void Stop(const absl::Status& why);

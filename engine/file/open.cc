@@ -74,7 +74,7 @@ absl::StatusOr<Catalogue> SettleStreams(const Directory& directory, const Catalo
 
 // Without a list of streams or a head mark there may be no segment: they are made first.
 absl::Status CheckComplete(const Directory& directory) {
-  ASSIGN_OR_RETURN(const std::vector<Tx> segments, directory.Segments());
+  ASSIGN_OR_RETURN(const std::vector<SegmentId> segments, directory.Segments());
   for (const char* name : {kStreamsName, "head"}) {
     if (!segments.empty() && absl::IsNotFound(directory.OpenFile(name, false).status())) {
       return absl::DataLossError(
@@ -102,6 +102,26 @@ absl::StatusOr<Contents> OpenContents(const Directory& directory, const Catalogu
   ASSIGN_OR_RETURN(Contents contents, ReadContents(directory, catalogue, mark, floors));
   RETURN_IF_ERROR(MakeDurable(directory, contents, mark));
   RETURN_IF_ERROR(head.Write(contents.end));
+  return contents;
+}
+
+// A process that compacts meanwhile replaces the floors and segments; then all is read again.
+absl::StatusOr<Contents> ReadUndisturbed(const Directory& directory, const Catalogue& catalogue) {
+  constexpr int kAttempts = 20;
+  absl::StatusOr<Contents> contents = absl::UnavailableError("");
+  for (int attempt = 0; attempt < kAttempts; ++attempt) {
+    // The mark before the segments: a process that writes meanwhile moves it only forward.
+    ASSIGN_OR_RETURN(const HeadMark mark, ReadHeadMark(directory));
+    ASSIGN_OR_RETURN(const Floors floors, Floors::Read(directory));
+    ASSIGN_OR_RETURN(const std::vector<SegmentId> segments, directory.Segments());
+    contents = ReadContents(directory, catalogue, mark, floors);
+    ASSIGN_OR_RETURN(const Floors floors_now, Floors::Read(directory));
+    ASSIGN_OR_RETURN(std::vector<SegmentId> segments_now, directory.Segments());
+    segments_now.resize(std::min(segments.size(), segments_now.size()));
+    if (contents.ok() || (floors_now == floors && segments_now == segments)) {
+      break;
+    }
+  }
   return contents;
 }
 
@@ -138,10 +158,7 @@ absl::StatusOr<std::unique_ptr<Engine>> OpenReadOnly(const std::string& dir) {
   auto directory = std::make_unique<Directory>(std::move(opened));
   RETURN_IF_ERROR(CheckComplete(*directory));
   ASSIGN_OR_RETURN(Catalogue catalogue, ReadStreams(*directory));
-  // The mark before the segments: a process that writes meanwhile moves it only forward.
-  ASSIGN_OR_RETURN(const HeadMark mark, ReadHeadMark(*directory));
-  ASSIGN_OR_RETURN(const Floors floors, Floors::Read(*directory));
-  ASSIGN_OR_RETURN(Contents contents, ReadContents(*directory, catalogue, mark, floors));
+  ASSIGN_OR_RETURN(Contents contents, ReadUndisturbed(*directory, catalogue));
   if (contents.torn_bytes > 0) {
     Log(Severity::kInfo, "the last frame is torn, or is being written; it is left out",
         {{"segment", SegmentName(contents.end.segment)},

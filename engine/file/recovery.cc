@@ -22,7 +22,7 @@ std::string_view Text(const absl::Status& status) {
   return {status.message().data(), status.message().size()};
 }
 
-absl::Status DamageAt(Tx segment, std::uint64_t offset, std::string_view why) {
+absl::Status DamageAt(SegmentId segment, std::uint64_t offset, std::string_view why) {
   return absl::DataLossError(
       absl::StrFormat("%s at byte %d: %s", SegmentName(segment), offset, why));
 }
@@ -35,6 +35,7 @@ class ContentsReader {
       : directory_(directory),
         mark_(mark),
         contents_{.segments = {},
+                  .counts = {},
                   .index = Index(catalogue),
                   .tails = EmptyTails(catalogue),
                   .floors = floors,
@@ -50,8 +51,8 @@ class ContentsReader {
 
   absl::StatusOr<Contents> Read() {
     ASSIGN_OR_RETURN(contents_.segments, directory_.Segments());
-    for (const Tx first : contents_.segments) {
-      RETURN_IF_ERROR(ReadSegment(first));
+    for (const SegmentId& segment : contents_.segments) {
+      RETURN_IF_ERROR(ReadSegment(segment));
     }
     RETURN_IF_ERROR(CheckMark());
     RETURN_IF_ERROR(CheckFloors());
@@ -59,7 +60,7 @@ class ContentsReader {
   }
 
  private:
-  absl::Status ReadSegment(Tx first);
+  absl::Status ReadSegment(SegmentId segment);
   absl::Status CheckHeader(Tx first, const SegmentHeader& header) const;
   absl::Status ReadFrames(int fd, std::uint64_t size);
   absl::Status CheckFollows(const Frame& frame) const;
@@ -75,13 +76,17 @@ class ContentsReader {
   const Directory& directory_;
   const HeadMark mark_;
   bool mark_passed_ = false;
+  SegmentId current_;
   std::map<StreamId, FloorProof> proofs_;
   std::uint32_t segment_number_ = 0;
   Contents contents_;
 };
 
-absl::Status ContentsReader::ReadSegment(Tx first) {
-  ASSIGN_OR_RETURN(const Fd file, directory_.OpenFile(SegmentName(first), false));
+absl::Status ContentsReader::ReadSegment(SegmentId segment) {
+  const Tx first = segment.first;
+  current_ = segment;
+  contents_.counts.emplace_back();
+  ASSIGN_OR_RETURN(const Fd file, directory_.OpenFile(SegmentName(segment), false));
   // The size first: whoever is writing meanwhile only adds bytes behind it.
   ASSIGN_OR_RETURN(const std::uint64_t size, FileSize(file.get()));
   std::string bytes(kSegmentHeaderBytes, '\0');
@@ -90,10 +95,10 @@ absl::Status ContentsReader::ReadSegment(Tx first) {
   const absl::StatusOr<SegmentHeader> header = DecodeSegmentHeader(bytes);
   if (absl::IsFailedPrecondition(header.status())) {
     return absl::FailedPreconditionError(
-        absl::StrFormat("%s at byte 8: %s", SegmentName(first), Text(header.status())));
+        absl::StrFormat("%s at byte 8: %s", SegmentName(segment), Text(header.status())));
   }
   if (!header.ok()) {
-    return DamageAt(first, 0, Text(header.status()));
+    return DamageAt(current_, 0, Text(header.status()));
   }
   RETURN_IF_ERROR(CheckHeader(first, *header));
   contents_.last_segment = *header;
@@ -106,18 +111,18 @@ absl::Status ContentsReader::ReadSegment(Tx first) {
 
 absl::Status ContentsReader::CheckHeader(Tx first, const SegmentHeader& header) const {
   if (header.first_tx != first) {
-    return DamageAt(first, 24,
+    return DamageAt(current_, 24,
                     absl::StrFormat("the segment starts with tx %d, not as its name says: it was "
                                     "renamed or copied",
                                     Raw(header.first_tx)));
   }
   if (first != Next(contents_.end.tx)) {
     return DamageAt(
-        first, 24,
+        current_, 24,
         absl::StrFormat("tx %d should follow: a segment is missing", Raw(Next(contents_.end.tx))));
   }
   if (header.previous != contents_.end.digest) {
-    return DamageAt(first, 32, "the segment does not follow the one before it");
+    return DamageAt(current_, 32, "the segment does not follow the one before it");
   }
   return absl::OkStatus();
 }
@@ -146,14 +151,14 @@ absl::Status ContentsReader::ReadFrames(int fd, std::uint64_t size) {
 
 absl::Status ContentsReader::CheckFollows(const Frame& frame) const {
   const HeadMark& end = contents_.end;
-  if (frame.tx != Next(end.tx)) {
-    return DamageAt(
-        end.segment, end.offset,
-        absl::StrFormat("tx %d follows tx %d: frames are missing", Raw(frame.tx), Raw(end.tx)));
+  if (frame.first_tx != Next(end.tx) || frame.first_tx > frame.tx) {
+    return DamageAt(current_, end.offset,
+                    absl::StrFormat("tx %d follows tx %d: frames are missing", Raw(frame.first_tx),
+                                    Raw(end.tx)));
   }
   if (!GUARD("file.previous-digest", frame.previous == end.digest)) {
     return DamageAt(
-        end.segment, end.offset,
+        current_, end.offset,
         absl::StrFormat("the frame of tx %d does not follow the frame before it", Raw(frame.tx)));
   }
   return absl::OkStatus();
@@ -161,21 +166,25 @@ absl::Status ContentsReader::CheckFollows(const Frame& frame) const {
 
 absl::Status ContentsReader::TakeRows(const Frame& frame, std::uint64_t offset) {
   std::string_view rest = frame.body;
-  offset += kFrameHeaderBytes;
+  offset += frame.rows_at;
+  // Of answers whose rows are all gone: the journal's time so far.
   Timestamp at;
+  for (const StreamTail& tail : contents_.tails) {
+    at = std::max(at, tail.at);
+  }
   for (std::uint32_t i = 0; i < frame.rows; ++i) {
     const std::optional<RowView> row = DecodeRow(rest);
     if (!row.has_value()) {
-      return DamageAt(contents_.end.segment, offset, "the row does not fit into its frame");
+      return DamageAt(current_, offset, "the row does not fit into its frame");
     }
     RETURN_IF_ERROR(TakeRow(*row, frame.tx, offset));
     rest.remove_prefix(row->size());
     offset += row->size();
     at = row->at;
   }
-  if (frame.rows == 0 || !TakeAnswers(rest, frame, at)) {
-    return DamageAt(contents_.end.segment, offset,
-                    "the frame's number of rows is wrong");
+  const bool compacted = frame.rows_at != kFrameHeaderBytes;
+  if ((frame.rows == 0 && !compacted) || !TakeAnswers(rest, frame, at)) {
+    return DamageAt(current_, offset, "the frame's number of rows is wrong");
   }
   return absl::OkStatus();
 }
@@ -197,7 +206,7 @@ absl::Status ContentsReader::TakeRow(const RowView& row, Tx tx, std::uint64_t of
   const auto tail = std::ranges::find(contents_.tails, row.stream, &StreamTail::stream);
   const auto damage = [&](std::string_view why) {
     return DamageAt(
-        contents_.end.segment, offset,
+        current_, offset,
         absl::StrFormat("stream %d position %d: %s", Raw(row.stream), Raw(row.position), why));
   };
   if (tail == contents_.tails.end()) {
@@ -223,6 +232,8 @@ absl::Status ContentsReader::TakeRow(const RowView& row, Tx tx, std::uint64_t of
   tail->tx = tx;
   tail->at = row.at;
   tail->digest = row.digest;
+  ++contents_.counts.back().rows;
+  contents_.counts.back().dead += dead ? 1 : 0;
   if (!dead) {
     contents_.index.Add(row.stream, row.position,
                         {segment_number_, static_cast<std::uint32_t>(offset)},
@@ -260,7 +271,7 @@ absl::Status ContentsReader::CheckFloors() {
 // The bytes from the end on are no frame that could follow. Innocent or damage?
 absl::Status ContentsReader::JudgeTail(int fd, std::uint64_t size, std::string_view why) {
   const HeadMark& end = contents_.end;
-  const bool last = end.segment == contents_.segments.back();
+  const bool last = end.segment == contents_.segments.back().first;
   bool innocent = last && size - end.offset <= kMaxFrameBytes;
   if (innocent) {
     ASSIGN_OR_RETURN(const bool follows, LaterFrameFollows(fd, contents_.last_segment.marker,
@@ -268,7 +279,7 @@ absl::Status ContentsReader::JudgeTail(int fd, std::uint64_t size, std::string_v
     innocent = !follows;
   }
   if (!GUARD("file.torn-last-only", innocent)) {
-    return DamageAt(end.segment, end.offset, why);
+    return DamageAt(current_, end.offset, why);
   }
   contents_.torn_bytes = size - end.offset;
   contents_.torn_why = why;
@@ -289,7 +300,7 @@ absl::Status ContentsReader::CheckMark() const {
   }
   const HeadMark& end = contents_.end;
   return DamageAt(
-      end.segment, end.offset,
+      current_, end.offset,
       absl::StrFormat("the journal ends here, after tx %d, but the head mark says that tx %d was "
                       "acknowledged, up to byte %d of %s%s%s",
                       Raw(end.tx), Raw(mark_.tx), mark_.offset, SegmentName(mark_.segment),
@@ -297,7 +308,7 @@ absl::Status ContentsReader::CheckMark() const {
 }
 
 absl::Status CutOff(const Directory& directory, int fd, const Contents& contents) {
-  const std::string name = SegmentName(contents.end.segment);
+  const std::string name = SegmentName(contents.segments.back());
   if (directory.disk().Truncate(fd, contents.end.offset) != 0) {
     return DiskError("cutting the torn frame off " + name);
   }
@@ -340,11 +351,12 @@ absl::Status WriteAgain(const Directory& directory, int fd, std::uint64_t begin,
 absl::Status MakeDurable(const Directory& directory, const Contents& contents,
                          const HeadMark& mark) {
   const HeadMark& end = contents.end;
-  for (const Tx first : contents.segments) {
+  for (const SegmentId& segment : contents.segments) {
+    const Tx first = segment.first;
     if (first < mark.segment) {
       continue;
     }
-    ASSIGN_OR_RETURN(const Fd file, directory.OpenFile(SegmentName(first), true));
+    ASSIGN_OR_RETURN(const Fd file, directory.OpenFile(SegmentName(segment), true));
     const bool last = first == end.segment;
     if (last && contents.torn_bytes > 0) {
       RETURN_IF_ERROR(CutOff(directory, file.get(), contents));

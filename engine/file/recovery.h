@@ -23,9 +23,16 @@
 
 namespace engine::file {
 
+// How much of a segment is of no use any more.
+struct SegmentCounts {
+  std::uint64_t rows = 0;  // Dead ones included.
+  std::uint64_t dead = 0;
+};
+
 // What a directory holds, up to its last whole frame.
 struct Contents {
-  std::vector<Tx> segments;  // Their first tx, which names them. Ascending; may be empty.
+  std::vector<SegmentId> segments;    // Ascending; may be empty.
+  std::vector<SegmentCounts> counts;  // Of each of them.
   Index index;
   std::vector<StreamTail> tails;  // Without `last_payload`.
   Floors floors;

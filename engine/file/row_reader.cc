@@ -93,7 +93,17 @@ absl::StatusOr<std::optional<RowView>> StreamReader::ReadNext() {
     next_ = place.position;
     digest_.reset();
   }
-  const absl::StatusOr<RowView> row = rows_.Read(place);
+  absl::StatusOr<RowView> row = rows_.Read(place);
+  if (absl::IsNotFound(row.status())) {
+    // It was written anew meanwhile, and whoever did it said so before the old file was removed.
+    places_.clear();
+    const std::vector<Place> now = find_(next_, 1);
+    if (!now.empty() && now.front().position == next_) {
+      row = rows_.Read(now.front());
+    } else if (gaps_ == Gaps::kYes) {
+      return ReadNext();
+    }
+  }
   if (absl::IsDataLoss(row.status()) || absl::IsNotFound(row.status())) {
     return Damage({row.status().message().data(), row.status().message().size()});
   }

@@ -21,7 +21,7 @@ namespace engine::file {
 // Where a row lies.
 struct Place {
   Position position = Position::kBeforeFirst;  // Of the row.
-  Tx segment = Tx::kBeforeFirst;
+  SegmentId segment;
   std::uint32_t offset = 0;
 };
 
@@ -31,7 +31,8 @@ class RowReader {
   explicit RowReader(const Directory& directory) : directory_(directory) {}
 
   // The row at `where`, which points into the reader and is valid until the next call. Fails with
-  // kDataLoss when the row's checksum is wrong or it is cut off.
+  // kDataLoss when the row's checksum is wrong or it is cut off, with kNotFound when the segment is
+  // gone, perhaps written anew meanwhile.
   absl::StatusOr<RowView> Read(Place where);
 
  private:
@@ -39,7 +40,7 @@ class RowReader {
   absl::StatusOr<std::string_view> Look(std::uint64_t offset, std::size_t size);
 
   const Directory& directory_;
-  Tx segment_ = Tx::kBeforeFirst;  // The one that is open.
+  SegmentId segment_;  // The one that is open.
   Fd file_;
   std::vector<char> buffer_;
   std::uint64_t buffer_offset_ = 0;

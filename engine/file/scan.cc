@@ -28,8 +28,8 @@ class Scanner {
   absl::Status Run();
 
  private:
-  absl::Status ReadSegment(Tx first);
-  absl::Status Take(const Frame& frame, Tx segment, std::uint64_t offset);
+  absl::Status ReadSegment(SegmentId segment);
+  absl::Status Take(const Frame& frame, SegmentId segment, std::uint64_t offset);
   bool Wanted(const RowView& row) const;
   absl::Status HandOver();
 
@@ -44,22 +44,22 @@ class Scanner {
 };
 
 absl::Status Scanner::Run() {
-  for (const Tx first : range_.segments) {
-    if (!done_ && first <= range_.end.segment) {
-      RETURN_IF_ERROR(ReadSegment(first));
+  for (const SegmentId& segment : range_.segments) {
+    if (!done_ && segment.first <= range_.end.segment) {
+      RETURN_IF_ERROR(ReadSegment(segment));
     }
   }
   return batch_.empty() ? absl::OkStatus() : HandOver();
 }
 
-absl::Status Scanner::ReadSegment(Tx first) {
-  ASSIGN_OR_RETURN(const Fd file, directory_.OpenFile(SegmentName(first), false));
+absl::Status Scanner::ReadSegment(SegmentId segment) {
+  ASSIGN_OR_RETURN(const Fd file, directory_.OpenFile(SegmentName(segment), false));
   std::string bytes(kSegmentHeaderBytes, '\0');
   ASSIGN_OR_RETURN(const std::size_t got, ReadAt(file.get(), bytes.data(), bytes.size(), 0));
   bytes.resize(got);
   ASSIGN_OR_RETURN(const SegmentHeader header, DecodeSegmentHeader(bytes));
   std::uint64_t end = range_.end.offset;
-  if (first != range_.end.segment) {
+  if (segment.first != range_.end.segment) {
     ASSIGN_OR_RETURN(end, FileSize(file.get()));
   }
   FrameReader reader(file.get(), header.marker, kSegmentHeaderBytes, end);
@@ -67,19 +67,19 @@ absl::Status Scanner::ReadSegment(Tx first) {
     const absl::StatusOr<std::optional<Frame>> frame = reader.Next();
     if (absl::IsDataLoss(frame.status())) {
       return absl::DataLossError(absl::StrFormat(
-          "%s at byte %d: %s", SegmentName(first), reader.offset(),
+          "%s at byte %d: %s", SegmentName(segment), reader.offset(),
           std::string(frame.status().message().data(), frame.status().message().size())));
     }
     RETURN_IF_ERROR(frame.status());
     if (!frame->has_value()) {
       break;
     }
-    RETURN_IF_ERROR(Take(**frame, first, reader.offset()));
+    RETURN_IF_ERROR(Take(**frame, segment, reader.offset()));
   }
   return absl::OkStatus();
 }
 
-absl::Status Scanner::Take(const Frame& frame, Tx segment, std::uint64_t offset) {
+absl::Status Scanner::Take(const Frame& frame, SegmentId segment, std::uint64_t offset) {
   if (options_.through.has_value() && frame.tx > *options_.through) {
     done_ = true;
     return absl::OkStatus();

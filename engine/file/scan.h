@@ -15,7 +15,7 @@ namespace engine::file {
 
 // Where a scan goes.
 struct ScanRange {
-  std::vector<Tx> segments;              // In order, by their first tx.
+  std::vector<SegmentId> segments;       // In order.
   HeadMark end;                          // Of one of them: nothing behind it is read.
   std::shared_ptr<const Floors> floors;  // Dead rows are not handed out.
 };

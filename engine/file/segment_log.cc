@@ -15,7 +15,8 @@ absl::StatusOr<std::unique_ptr<SegmentLog>> SegmentLog::Open(const Directory& di
   std::unique_ptr<SegmentLog> log(new SegmentLog(directory, head, options));
   if (contents.segments.empty()) {
     RETURN_IF_ERROR(log->StartSegment(Next(Tx::kBeforeFirst)));
-    contents.segments.push_back(log->header_.first_tx);
+    contents.segments.push_back({.first = log->header_.first_tx});
+    contents.counts.emplace_back();
     contents.last_segment = log->header_;
     contents.end = log->end_;
     return log;

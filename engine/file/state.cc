@@ -14,11 +14,16 @@ namespace {
 // More than a second of busy writing, less than anyone notices.
 constexpr std::size_t kRecentBytes = std::size_t{4} << 20;
 
+// A segment is written anew when one row of this many is dead: then each row that stays is copied
+// a few times in its life.
+constexpr std::uint64_t kDeadPart = 4;
+
 }  // namespace
 
 State::State(Catalogue catalogue, Contents contents)
     : catalogue_(std::move(catalogue)),
       segments_(std::move(contents.segments)),
+      counts_(std::move(contents.counts)),
       index_(std::move(contents.index)),
       recent_(kRecentBytes),
       tails_(std::move(contents.tails)),
@@ -31,7 +36,7 @@ State::Cut State::Now() const {
   return {tails_, end_, floors_};
 }
 
-std::vector<Tx> State::Segments() const {
+std::vector<SegmentId> State::Segments() const {
   MutexLock lock(mutex_);
   return segments_;
 }
@@ -85,9 +90,11 @@ std::vector<Place> State::Places(StreamId stream, Position from, Position throug
 void State::Publish(const SegmentLog::Appended& appended, const Appending& appending) {
   const std::span<const Record> rows = appending.rows;
   MutexLock lock(mutex_);
-  if (segments_.back() != appended.end.segment) {
-    segments_.push_back(appended.end.segment);
+  if (segments_.back().first != appended.end.segment) {
+    segments_.push_back({.first = appended.end.segment});
+    counts_.emplace_back();
   }
+  counts_.back().rows += rows.size();
   const auto segment = static_cast<std::uint32_t>(segments_.size() - 1);
   for (std::size_t i = 0; i < rows.size(); ++i) {
     index_.Add(rows[i].stream, rows[i].position, {segment, appended.offsets[i]},
@@ -120,9 +127,54 @@ void State::Compact(StreamId stream, const std::vector<Position>& removed, Floor
   auto shared = std::make_shared<const Floors>(std::move(floors));
   MutexLock lock(mutex_);
   const Floor floor = shared->Of(stream);
+  for (const Position position : removed) {
+    for (const LocatedRow& row : index_.Range(stream, position, position, 1)) {
+      ++counts_[row.where.segment].dead;
+    }
+  }
   index_.Compact(stream, floor.position, removed);
   std::ranges::find(tails_, stream, &StreamTail::stream)->floor = floor;
   floors_ = std::move(shared);
+}
+
+std::optional<SegmentId> State::Sparsest() const {
+  MutexLock lock(mutex_);
+  if (scans_ > 0) {
+    return std::nullopt;
+  }
+  std::optional<std::size_t> sparsest;
+  const auto part = [this](std::size_t i) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    return static_cast<double>(counts_[i].dead) / static_cast<double>(counts_[i].rows);
+  };
+  for (std::size_t i = 0; i + 1 < segments_.size(); ++i) {
+    const bool worth = counts_[i].dead > 0 && counts_[i].dead * kDeadPart >= counts_[i].rows;
+    if (worth && (!sparsest.has_value() || part(i) > part(*sparsest))) {
+      sparsest = i;
+    }
+  }
+  return sparsest.has_value() ? std::optional(segments_[*sparsest]) : std::nullopt;
+}
+
+bool State::Replace(const RewrittenSegment& segment, Floors floors) {
+  auto shared = std::make_shared<const Floors>(std::move(floors));
+  MutexLock lock(mutex_);
+  if (!GUARD("file.pinned-segments", scans_ == 0)) {
+    return false;
+  }
+  const auto place = std::ranges::find(segments_, segment.id.first, &SegmentId::first);
+  const auto number = static_cast<std::uint32_t>(place - segments_.begin());
+  *place = segment.id;
+  for (const MovedRow& row : segment.rows) {
+    index_.Move(row.stream, row.position, {number, row.offset});
+  }
+  counts_[number] = {.rows = segment.rows.size(), .dead = 0};
+  floors_ = std::move(shared);
+  return true;
+}
+
+void State::Count(int scans) {
+  MutexLock lock(mutex_);
+  scans_ += scans;
 }
 
 void State::SetLastPayload(StreamId stream, Payload payload) {

@@ -15,6 +15,7 @@
 #include "engine/file/floors.h"
 #include "engine/file/index.h"
 #include "engine/file/recovery.h"
+#include "engine/file/rewrite.h"
 #include "engine/file/row_reader.h"
 #include "engine/file/segment_log.h"
 
@@ -33,7 +34,7 @@ class State {
     std::shared_ptr<const Floors> floors;
   };
   Cut Now() const;
-  std::vector<Tx> Segments() const;
+  std::vector<SegmentId> Segments() const;
   HeadMark End() const;
   std::vector<StreamTail> Tails() const;
 
@@ -65,21 +66,43 @@ class State {
   // rows are not there any more.
   void Compact(StreamId stream, const std::vector<Position>& removed, Floors floors);
 
+  // The closed segment with the largest part of dead rows, if that is worth writing it anew and no
+  // scan is under way.
+  std::optional<SegmentId> Sparsest() const;
+  // Shows a segment that was written anew, and `floors` without the rows that it lost. False, and
+  // nothing is done, while a scan reads the old files.
+  bool Replace(const RewrittenSegment& segment, Floors floors);
+
+  // While it lives no segment is replaced. The state must outlive it.
+  class Pin {
+   public:
+    explicit Pin(State& state) : state_(state) { state_.Count(1); }
+    ~Pin() { state_.Count(-1); }
+    Pin(const Pin&) = delete;
+    Pin& operator=(const Pin&) = delete;
+
+   private:
+    State& state_;
+  };
+
   // Fills in the last record of a chained stream, read when the engine is opened.
   void SetLastPayload(StreamId stream, Payload payload);
 
  private:
+  void Count(int scans);
   const StreamTail* FindTail(StreamId stream) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const Catalogue catalogue_;
   mutable Mutex mutex_;
-  std::vector<Tx> segments_ ABSL_GUARDED_BY(mutex_);
+  std::vector<SegmentId> segments_ ABSL_GUARDED_BY(mutex_);
+  std::vector<SegmentCounts> counts_ ABSL_GUARDED_BY(mutex_);
   Index index_ ABSL_GUARDED_BY(mutex_);
   RecentRows recent_ ABSL_GUARDED_BY(mutex_);
   std::vector<StreamTail> tails_ ABSL_GUARDED_BY(mutex_);
   HeadMark end_ ABSL_GUARDED_BY(mutex_);
   AnswerTable answers_ ABSL_GUARDED_BY(mutex_);
   std::shared_ptr<const Floors> floors_ ABSL_GUARDED_BY(mutex_);
+  int scans_ ABSL_GUARDED_BY(mutex_) = 0;  // Under way.
 };
 
 }  // namespace engine::file

@@ -26,7 +26,8 @@ using conformance::Soon;
 using support::StatusIs;
 using testing::HasSubstr;
 
-// Refuses one call that changes the disk, by its number.
+// Refuses a call that changes the disk, by its number; or all from that one on, like a machine that
+// died then.
 class FailingDisk final : public HastyDisk {
  public:
   int Create(int directory, const std::string& name) override {
@@ -36,21 +37,24 @@ class FailingDisk final : public HastyDisk {
     return Fails() ? -1 : Disk::Write(fd, bytes, offset);
   }
   int Sync(int) override { return Fails() ? -1 : 0; }
+  int SyncData(int) override { return Fails() ? -1 : 0; }
   int Rename(int directory, const std::string& from, const std::string& to) override {
     return Fails() ? -1 : Disk::Rename(directory, from, to);
   }
   int Remove(int directory, const std::string& name) override {
     return Fails() ? -1 : Disk::Remove(directory, name);
   }
-  void Arm(int nth) {
+  void Arm(int nth, bool for_good = false) {
     calls_ = 0;
     nth_ = nth;
+    for_good_ = for_good;
   }
   bool fired() const { return nth_ != 0 && calls_ >= nth_; }
 
  private:
   bool Fails() {
-    if (++calls_ != nth_) {
+    ++calls_;
+    if (nth_ == 0 || (for_good_ ? calls_ < nth_ : calls_ != nth_)) {
       return false;
     }
     errno = ENOSPC;
@@ -59,6 +63,7 @@ class FailingDisk final : public HastyDisk {
 
   int calls_ = 0;
   int nth_ = 0;
+  bool for_good_ = false;
 };
 
 class CompactedDirectoryTest : public testing::Test {
@@ -97,14 +102,29 @@ class CompactedDirectoryTest : public testing::Test {
     return file::Open(conformance::Streams(), directory_.options()).status();
   }
 
+  // The directory with segments of a few rows each.
+  Options SmallSegments() const {
+    Options options = directory_.options();
+    options.segment_bytes = std::uint64_t{4} << 10;
+    return options;
+  }
+  std::size_t JournalBytes() const {
+    std::size_t bytes = 0;
+    for (const auto& [name, content] : directory_.ReadAll()) {
+      bytes += name.starts_with("journal-") ? content.size() : 0;
+    }
+    return bytes;
+  }
+  void FailEachCall(bool for_good);
+
   DataDirectory directory_;
   std::map<std::string, Position> newest_;
 };
 
-TEST_F(CompactedDirectoryTest, AStepIsDoneOrNotWhateverTheDiskDoes) {
+void CompactedDirectoryTest::FailEachCall(bool for_good) {
   support::ExpectErrorLogs();
   FailingDisk disk;
-  Options options = directory_.options();
+  Options options = SmallSegments();
   options.disk = &disk;
   std::uint64_t to = 0;
   bool fired = true;
@@ -113,14 +133,14 @@ TEST_F(CompactedDirectoryTest, AStepIsDoneOrNotWhateverTheDiskDoes) {
     Floor before;
     {
       const auto engine = directory_.Open(options);
-      PutMany(*engine, 12);
-      to += 10;
+      PutMany(*engine, 45);
+      to += 40;
       before = FloorOf(*engine);
       expected = StateOf(*engine);
-      disk.Arm(nth);
+      disk.Arm(nth, for_good);
       const absl::Status raised = Raise(*engine, to);
       fired = disk.fired();
-      EXPECT_TRUE(raised.ok() || FloorOf(*engine) == before) << "call " << nth;
+      EXPECT_TRUE(!raised.ok() || FloorOf(*engine).position == Position{to}) << "call " << nth;
       EXPECT_EQ(StateOf(*engine), expected) << "call " << nth;
       disk.Arm(0);
     }
@@ -130,7 +150,100 @@ TEST_F(CompactedDirectoryTest, AStepIsDoneOrNotWhateverTheDiskDoes) {
     EXPECT_EQ(StateOf(*engine), expected) << "call " << nth;
     ASSERT_LT(nth, 100);
   }
-  EXPECT_GT(to, 40U) << "several calls were made to fail";
+  EXPECT_GT(to, 400U) << "at least ten calls were made to fail";
+}
+
+TEST_F(CompactedDirectoryTest, AStepIsDoneOrNotWhicheverCallFails) {
+  FailEachCall(false);
+}
+
+TEST_F(CompactedDirectoryTest, AStepIsDoneOrNotWheneverTheMachineDies) {
+  FailEachCall(true);
+}
+
+TEST_F(CompactedDirectoryTest, TheRoomOfDeadRowsIsGivenBack) {
+  std::uint64_t state = 0;
+  std::size_t before = 0;
+  {
+    const auto engine = directory_.Open(SmallSegments());
+    for (int i = 0; i < 60; ++i) {
+      PutMany(*engine, 5);
+      AppendEvent(*engine, "stays");
+    }
+    before = JournalBytes();
+    state = StateOf(*engine);
+    for (std::uint64_t to = 10; to < 300; to += 10) {
+      ASSERT_OK(Raise(*engine, to));
+      ASSERT_EQ(StateOf(*engine), state) << to;
+    }
+    EXPECT_LT(JournalBytes(), before / 3);
+    EXPECT_EQ(std::ranges::count(AllPayloads(*engine), "stays"), 60);
+    EXPECT_EQ(AppendEvent(*engine, "goes on").position, Position{61});
+  }
+  const auto again = directory_.Open(SmallSegments());
+  EXPECT_EQ(StateOf(*again), state);
+  EXPECT_EQ(AllPayloads(*again).size(), 61U + 6U) << "five keys, and the last row above the floor";
+  ASSERT_OK_AND_ASSIGN(const auto tool, OpenReadOnly(directory_.path()));
+  EXPECT_EQ(StateOf(*tool), state);
+}
+
+TEST_F(CompactedDirectoryTest, AnOldGenerationThatWasLeftIsRemoved) {
+  Files old;
+  std::uint64_t state = 0;
+  {
+    const auto engine = directory_.Open(SmallSegments());
+    PutMany(*engine, 100);
+    old = directory_.ReadAll();
+    ASSERT_OK(Raise(*engine, 90));
+    state = StateOf(*engine);
+  }
+  Files files = directory_.ReadAll();
+  const auto newer = std::ranges::find_if(
+      files, [](const auto& file) { return file.first.ends_with("-00000001"); });
+  ASSERT_NE(newer, files.end());
+  const std::string name = newer->first.substr(0, newer->first.size() - 9);
+  ASSERT_FALSE(files.contains(name));
+  files[name] = old.at(name);
+  directory_.WriteAll(files);
+  ASSERT_OK_AND_ASSIGN(const auto tool, OpenReadOnly(directory_.path()));
+  EXPECT_EQ(StateOf(*tool), state);
+  const auto engine = directory_.Open(SmallSegments());
+  EXPECT_EQ(StateOf(*engine), state);
+  EXPECT_FALSE(directory_.ReadAll().contains(name));
+}
+
+TEST_F(CompactedDirectoryTest, AScanReadsItsCutWhateverIsCompactedMeanwhile) {
+  const auto engine = directory_.Open(SmallSegments());
+  PutMany(*engine, 200);
+  std::uint64_t rows = 0;
+  std::uint64_t raised = 0;
+  const auto take = [&](std::span<const Record> some) {
+    rows += some.size();
+    raised += 60;
+    EXPECT_OK(Raise(*engine, std::min<std::uint64_t>(raised, 190)));
+    return absl::OkStatus();
+  };
+  EXPECT_OK(engine->journal().Scan({.after = {{kThings, {}, {}}}}, take, Soon()));
+  EXPECT_EQ(rows, 200U);
+}
+
+TEST_F(CompactedDirectoryTest, EveryFlippedBitOfASegmentThatWasWrittenAnewIsRefused) {
+  {
+    const auto engine = directory_.Open(SmallSegments());
+    PutMany(*engine, 60);
+    ASSERT_OK(Raise(*engine, 50));
+  }
+  const Files good = directory_.ReadAll();
+  const auto anew = std::ranges::find_if(
+      good, [](const auto& file) { return file.first.ends_with("-00000001"); });
+  ASSERT_NE(anew, good.end());
+  for (std::size_t bit = 0; bit < anew->second.size() * 8; bit += 3) {
+    Files files = good;
+    char& byte = files[anew->first][bit / 8];
+    byte = static_cast<char>(byte ^ (1 << (bit % 8)));
+    directory_.WriteAll(files);
+    ASSERT_FALSE(OpenReadOnly(directory_.path()).ok()) << "bit " << bit;
+  }
 }
 
 TEST_F(CompactedDirectoryTest, AFloorThatIsNotProvedIsRefused) {
@@ -187,17 +300,20 @@ TEST_F(CompactedDirectoryTest, NewsNeverHasAGap) {
   const std::vector<std::uint64_t> frames = FrameOffsets(segment);
   const auto find = [&](Position from, std::size_t) -> std::vector<Place> {
     const Position next = from == Position{2} ? Position{3} : from;
-    return {{next, Tx{1}, static_cast<std::uint32_t>(frames[Raw(next) - 1] + kFrameHeaderBytes)}};
+    return {{.position = next,
+             .segment = {.first = Tx{1}},
+             .offset = static_cast<std::uint32_t>(frames[Raw(next) - 1] + kFrameHeaderBytes)}};
   };
-  const auto read = [&](StreamReader::Gaps gaps) {
-    StreamReader reader(directory, kEvents, Position{1}, Position{4}, gaps, find);
-    EXPECT_OK(reader.Next());
-    return reader.Next();
-  };
-  EXPECT_THAT(read(StreamReader::Gaps::kNo), StatusIs(absl::StatusCode::kAborted));
-  const auto with_gaps = read(StreamReader::Gaps::kYes);
-  ASSERT_OK(with_gaps);
-  EXPECT_EQ((*with_gaps)->position, Position{3});
+};
+const auto read = [&](StreamReader::Gaps gaps) {
+  StreamReader reader(directory, kEvents, Position{1}, Position{4}, gaps, find);
+  EXPECT_OK(reader.Next());
+  return reader.Next();
+};
+EXPECT_THAT(read(StreamReader::Gaps::kNo), StatusIs(absl::StatusCode::kAborted));
+const auto with_gaps = read(StreamReader::Gaps::kYes);
+ASSERT_OK(with_gaps);
+EXPECT_EQ((*with_gaps)->position, Position{3});
 }
 
 }  // namespace
