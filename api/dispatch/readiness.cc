@@ -57,7 +57,9 @@ Readiness::State Readiness::Get() const {
     return {"not_ready", "the store has not answered in time"};
   }
   if (!GUARD("readiness.store", store.ok())) {
-    return {"not_ready", "the store cannot be reached"};
+    // A schema or a server that does not fit has a reason that an administrator can act on.
+    return {"not_ready",
+            absl::IsFailedPrecondition(store) ? Text(store) : "the store cannot be reached"};
   }
   if (const absl::Status writes = store_.heartbeat().CanWrite(options_.max_write_age);
       !GUARD("readiness.writes", writes.ok())) {

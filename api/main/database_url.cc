@@ -75,6 +75,7 @@ absl::StatusOr<engine::postgres::Options> ReadOptions(const Settings& settings, 
   RETURN_IF_ERROR(ReadDuration(settings, "database-request-timeout", options.request_timeout));
   RETURN_IF_ERROR(ReadDuration(settings, "database-connect-interval", options.connect_interval));
   RETURN_IF_ERROR(ReadBool(settings, "database-insecure-tls", options.insecure_tls));
+  RETURN_IF_ERROR(ReadBool(settings, "require-synchronous", options.require_synchronous));
   return options;
 }
 
@@ -102,7 +103,11 @@ absl::StatusOr<engine::postgres::Options> ReadDatabase(const Settings& settings)
   } else {
     ASSIGN_OR_RETURN(url, UrlOfParts(settings));
   }
-  return ReadOptions(settings, std::move(url));
+  ASSIGN_OR_RETURN(engine::postgres::Options options, ReadOptions(settings, std::move(url)));
+  if (const auto path = settings.Find("direct-database-url-file")) {
+    ASSIGN_OR_RETURN(options.direct_url, ReadFile(path->text));
+  }
+  return options;
 }
 
 absl::StatusOr<engine::postgres::Options> ReadDirectDatabase(const Settings& settings) {

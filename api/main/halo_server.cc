@@ -13,6 +13,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "api/main/database_metrics.h"
 #include "api/main/serve_config.h"
 #include "api/main/settings.h"
 #include "api/main/signals.h"
@@ -123,18 +124,8 @@ absl::StatusOr<std::unique_ptr<engine::Engine>> OpenEngine(ServeConfig& config) 
   RETURN_IF_ERROR(MigrateFirst(config));
   auto stats = std::make_shared<engine::postgres::Stats>();
   config.database.stats = stats;
-  config.server.backend_metrics = [stats](Samples& samples) {
-    samples.push_back({"halo_db_errors_total",
-                       "Statements and connects that failed.",
-                       MetricType::kCounter,
-                       static_cast<double>(stats->errors.load()),
-                       {}});
-    samples.push_back({"halo_db_open_connections",
-                       "Open connections, idle ones included.",
-                       MetricType::kGauge,
-                       static_cast<double>(stats->open_connections.load()),
-                       {}});
-  };
+  config.server.backend_metrics = [stats](Samples& samples) { AddDatabase(*stats, samples); };
+  config.server.backend_facts = [stats] { return stats->facts(); };
   return engine::postgres::Open(schemas::Streams(), config.database);
 }
 

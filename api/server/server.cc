@@ -6,7 +6,6 @@
 #include "api/control/routes.h"
 #include "api/resources/routes.h"
 #include "api/server/access_log.h"
-#include "api/server/service_routes.h"
 #include "engine/base/status_macros.h"
 #include "engine/expected_head.h"
 #include "engine/history.h"
@@ -156,6 +155,8 @@ absl::Status Server::Open(engine::Engine& engine) {
   StoreOptions store;
   store.max_queue = options_.transport.max_queue;
   store.snapshots.dir = options_.snapshot_dir;
+  // A reader may have to wait for the flight under way and then for its own, all in its time.
+  store.flight_timeout = std::min(store.flight_timeout, options_.transport.request_timeout / 2);
   store.run = [this](std::function<void()> task) { transport_.Post(std::move(task)); };
   ASSIGN_OR_RETURN(store_, Store::Open(engine, projections::MainProjections(),
                                        projections::AuditProjections(), store));
@@ -185,14 +186,14 @@ void Server::AddRoutes() {
     metrics_.Observe(request, status, seconds);
     LogAnswer(request, status, seconds);
   });
-  AddHealthRoutes(router_, *readiness_);
+  AddHealthRoutes(router_, *readiness_, options_.backend_facts);
   AddMetricsRoute(router_, metrics_);
   AddApiRoutes(router_, options_.registry);
   AddControlRoutes(*dispatcher_);
   AddResourceRoutes(*dispatcher_, options_.registry);
   for (Router* side : {&metrics_router_, &health_router_}) {
     side->SetObserver(LogAnswer);
-    AddHealthRoutes(*side, *readiness_);
+    AddHealthRoutes(*side, *readiness_, options_.backend_facts);
   }
   AddMetricsRoute(metrics_router_, metrics_);
 }

@@ -29,6 +29,7 @@
 #include "api/http/router.h"
 #include "api/http/transport.h"
 #include "api/server/metrics.h"
+#include "api/server/service_routes.h"
 #include "engine/engine.h"
 #include "projections/registry.h"
 
@@ -55,6 +56,8 @@ struct ServerOptions {
   CompactionOptions compaction = {};
   // Where snapshots are kept; empty: there are none, and every start reads the whole journal.
   std::string snapshot_dir = {};
+  // What the backend adds to /readyz: settings of the store, by name. Must not block.
+  BackendFacts backend_facts = {};
   // How long the main listener still takes requests after readiness went away.
   engine::Duration drain_grace = std::chrono::milliseconds(250);
 };

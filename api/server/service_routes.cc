@@ -11,7 +11,8 @@
 namespace api {
 namespace {
 
-Response StatusResponse(int status, std::string_view word, std::string_view reason) {
+Response StatusResponse(int status, std::string_view word, std::string_view reason,
+                        const BackendFacts& facts = {}) {
   Response response;
   response.status = status;
   response.With("Cache-Control", "no-store");
@@ -21,13 +22,20 @@ Response StatusResponse(int status, std::string_view word, std::string_view reas
   if (!reason.empty()) {
     json.Key("reason").String(reason);
   }
+  if (facts) {
+    json.Key("store").BeginObject();
+    for (const auto& [name, value] : facts()) {
+      json.Key(name).String(value);
+    }
+    json.EndObject();
+  }
   json.EndObject();
   return response;
 }
 
 }  // namespace
 
-void AddHealthRoutes(Router& router, const Readiness& readiness) {
+void AddHealthRoutes(Router& router, const Readiness& readiness, BackendFacts facts) {
   const RouteOptions always{.never_refused = true};
   router.Handle(
       Method::kGet, "/healthz",
@@ -37,9 +45,10 @@ void AddHealthRoutes(Router& router, const Readiness& readiness) {
       always);
   router.Handle(
       Method::kGet, "/readyz",
-      [&readiness](const RequestPtr&, Responder responder) {
+      [&readiness, facts = std::move(facts)](const RequestPtr&, Responder responder) {
         const Readiness::State state = readiness.Get();
-        responder.Answer(StatusResponse(state.ready() ? 200 : 503, state.status, state.reason));
+        responder.Answer(
+            StatusResponse(state.ready() ? 200 : 503, state.status, state.reason, facts));
       },
       always);
 }

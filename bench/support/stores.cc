@@ -10,29 +10,45 @@
 
 namespace bench {
 
-std::string NewDatabase() {
-  const std::string url = OrDie(support::SharedCluster().CreateDatabase("bench"));
+namespace {
+
+void MigrateOrDie(const std::string& url) {
   engine::postgres::Options options;
   options.url = url;
   OrDie(engine::postgres::Migrate(options));
+}
+
+}  // namespace
+
+std::string NewDatabase() {
+  const std::string url = OrDie(support::SharedCluster().CreateDatabase("bench"));
+  MigrateOrDie(url);
   return url;
 }
 
-Workbench::Workbench(Backend backend) {
-  if (backend == Backend::kFile) {
-    directory_ = OrDie(support::PrivateDirectory::Make());
-    dir_ = directory_->path() + "/data";
-    engine::file::Options options;
-    options.dir = dir_;
-    store_ = OrDie(engine::file::Open(schemas::Streams(), options));
-  } else {
+Workbench::Workbench(Backend backend) : follower_(NewMainFollower()), audit_(NewAuditFollower()) {
+  if (backend == Backend::kPostgres) {
     url_ = NewDatabase();
-    engine::postgres::Options options;
-    options.url = url_;
-    store_ = OrDie(engine::postgres::Open(schemas::Streams(), options));
+    OpenPostgres();
+    return;
   }
-  follower_ = NewMainFollower();
-  audit_ = NewAuditFollower();
+  directory_ = OrDie(support::PrivateDirectory::Make());
+  dir_ = directory_->path() + "/data";
+  engine::file::Options options;
+  options.dir = dir_;
+  store_ = OrDie(engine::file::Open(schemas::Streams(), options));
+}
+
+Workbench::Workbench(const std::string& url)
+    : url_(url), follower_(NewMainFollower()), audit_(NewAuditFollower()) {
+  MigrateOrDie(url_);
+  OpenPostgres();
+}
+
+void Workbench::OpenPostgres() {
+  engine::postgres::Options options;
+  options.url = url_;
+  store_ = OrDie(engine::postgres::Open(schemas::Streams(), options));
 }
 
 std::unique_ptr<engine::Committer> Workbench::NewCommitter() {

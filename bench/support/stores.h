@@ -22,6 +22,8 @@ std::string NewDatabase();
 class Workbench {
  public:
   explicit Workbench(Backend backend);
+  // Over the Postgres database of the URL, which is empty and gets our tables.
+  explicit Workbench(const std::string& url);
 
   engine::Engine& store() { return *store_; }
   engine::Follower& follower() { return *follower_; }
@@ -34,6 +36,8 @@ class Workbench {
   std::unique_ptr<engine::Committer> NewCommitter();
 
  private:
+  void OpenPostgres();
+
   std::unique_ptr<support::PrivateDirectory> directory_;
   std::string url_;
   std::string dir_;

@@ -8,6 +8,7 @@
 #include "engine/base/guard.h"
 #include "engine/base/status_macros.h"
 #include "engine/compaction_check.h"
+#include "engine/postgres/nested_limits.h"
 #include "engine/postgres/rows.h"
 
 namespace engine::postgres {
@@ -70,10 +71,13 @@ absl::StatusOr<Floor> CompactOn(Connection& connection, const Statements& statem
                                 const Catalogue& catalogue, const CompactionStep& step,
                                 Deadline deadline) {
   Params settings;
-  settings.Text(kLockTimeout).Text(statements.schema_path);
+  const Limits limits = LimitsFor(deadline);
+  settings.Text(kLockTimeout).Text(limits.StatementText()).Text(statements.schema_path);
+  Params left;
+  left.Int64(limits.statement_ms);
   const RunOutcome removed = connection.Run({{statements.begin, {}},
                                              {statements.settings, std::move(settings)},
-                                             {statements.locked, {}},
+                                             {statements.locked, std::move(left)},
                                              {statements.lock_floor, StreamParam(step.stream)},
                                              {statements.remove, RemoveParams(step)}},
                                             deadline);

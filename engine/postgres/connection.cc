@@ -56,6 +56,18 @@ absl::Status ConnectTo(PGconn* connection, Deadline deadline) {
   return absl::OkStatus();
 }
 
+DbError KindOf(std::string_view sqlstate) {
+  const ErrorMeaning meaning = MeaningOf(sqlstate);
+  switch (meaning.code) {
+    case absl::StatusCode::kAborted:
+      return DbError::kConflict;
+    case absl::StatusCode::kDeadlineExceeded:
+      return DbError::kTimeout;
+    default:
+      return meaning.after == AfterError::kDrop ? DbError::kLost : DbError::kRefused;
+  }
+}
+
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Connection>> Connection::Connect(const ServerParams& server,
@@ -73,7 +85,7 @@ absl::StatusOr<std::unique_ptr<Connection>> Connection::Connect(const ServerPara
   absl::Status status = raw == nullptr ? absl::ResourceExhaustedError("no memory to connect")
                                        : ConnectTo(raw.get(), deadline);
   if (!status.ok()) {
-    ++stats->errors;
+    stats->CountError(DbError::kConnect);
     return status;
   }
   try {
@@ -90,6 +102,7 @@ Connection::Connection(PGconn* raw, std::shared_ptr<Stats> stats)
       connected_at_(SystemClock().SinceBoot()) {
   PQsetnonblocking(raw_, 1);
   PQsetNoticeReceiver(raw_, &Connection::OnNotice, this);
+  ++stats_->connects;
   ++stats_->open_connections;
 }
 
@@ -124,7 +137,7 @@ void Connection::OnNotice(void* self, const PGresult* notice) {
 absl::Status Connection::Lost(std::string_view what) {
   const std::string message = closed_ ? "it was closed before" : PQerrorMessage(raw_);
   Close();
-  ++stats_->errors;
+  stats_->CountError(DbError::kLost);
   return ErrorFor("", absl::StrFormat("the database connection broke: %s", what), message);
 }
 
@@ -133,7 +146,7 @@ absl::Status Connection::Wait(short events, Deadline deadline) {
     return absl::OkStatus();
   }
   Close();
-  ++stats_->errors;
+  stats_->CountError(DbError::kTimeout);
   return absl::DeadlineExceededError("the database did not answer in time");
 }
 
@@ -200,8 +213,8 @@ absl::StatusOr<Result> Connection::NextOfStep(Deadline deadline) {
 }
 
 absl::Status Connection::Fail(const Result& result, RunOutcome& outcome) {
-  ++stats_->errors;
   const absl::Status status = ErrorFor(result.sqlstate(), "the database refused", result.message());
+  stats_->CountError(KindOf(result.sqlstate()));
   const bool drop = MeaningOf(result.sqlstate()).after == AfterError::kDrop ||
                     result.severity() != "ERROR" || PQstatus(raw_) == CONNECTION_BAD;
   outcome.failed_cleanly = !drop;
@@ -345,11 +358,11 @@ absl::Status Connection::WithPqxx(const std::function<absl::Status(pqxx::nontran
     return status;
   } catch (const pqxx::sql_error& error) {
     Close();
-    ++stats_->errors;
+    stats_->CountError(KindOf(error.sqlstate()));
     return ErrorFor(error.sqlstate(), "the database refused", error.what());
   } catch (const std::exception& error) {
     Close();
-    ++stats_->errors;
+    stats_->CountError(DbError::kLost);
     return ErrorFor("", "the database connection broke", error.what());
   }
 }

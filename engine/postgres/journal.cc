@@ -7,6 +7,7 @@
 #include "engine/base/check.h"
 #include "engine/base/status_macros.h"
 #include "engine/postgres/compaction.h"
+#include "engine/postgres/nested_limits.h"
 #include "engine/postgres/rows.h"
 #include "engine/postgres/scan.h"
 #include "engine/postgres/transaction.h"
@@ -20,10 +21,11 @@ absl::StatusOr<Result> AskOn(Connection& connection, const Statements& statement
     RETURN_IF_ERROR(outcome.status);
     return std::move(outcome.results[0]);
   }
-  Params path;
-  path.Text(statements.schema_path);
+  const Limits limits = LimitsFor(deadline);
+  Params pins;
+  pins.Text(statements.schema_path).Text(limits.LockText()).Text(limits.StatementText());
   RunOutcome outcome = connection.Run({{statements.begin_read, {}},
-                                       {statements.pins, std::move(path)},
+                                       {statements.pins, std::move(pins)},
                                        std::move(step),
                                        {statements.commit, {}}},
                                       deadline);
@@ -117,12 +119,13 @@ absl::StatusOr<int> PostgresJournal::PruneAnswers(Duration age, int limit, Deadl
   ENGINE_CHECK(limit > 0);
   const Deadline bounded = Bounded(deadline);
   ASSIGN_OR_RETURN(const Pool::Lease lease, pool_.Acquire(Lane::kShared, bounded));
-  Params path;
-  path.Text(statements_.schema_path);
+  const Limits limits = LimitsFor(bounded);
+  Params pins;
+  pins.Text(statements_.schema_path).Text(limits.LockText()).Text(limits.StatementText());
   Params oldest;
   oldest.Int64(std::chrono::duration_cast<std::chrono::microseconds>(age).count()).Int64(limit);
   const RunOutcome outcome = lease->Run({{statements_.begin, {}},
-                                         {statements_.pins, std::move(path)},
+                                         {statements_.pins, std::move(pins)},
                                          {statements_.prune, std::move(oldest)},
                                          {statements_.commit, {}}},
                                         bounded);

@@ -1,11 +1,15 @@
 #include "engine/postgres/migrate.h"
 
 #include <algorithm>
+#include <chrono>
 #include <optional>
 #include <utility>
 
 #include <absl/strings/str_format.h>
 
+#include "engine/base/guard.h"
+#include "engine/base/logging.h"
+#include "engine/base/random.h"
 #include "engine/base/status_macros.h"
 #include "engine/postgres/address.h"
 #include "engine/postgres/schema.h"
@@ -18,13 +22,24 @@ namespace {
 // ASCII, as two 32-bit numbers.
 constexpr char kLockSql[] = "select pg_catalog.pg_advisory_xact_lock(1751215215, 1835624306)";
 constexpr char kWaitForRunnersSql[] =
-    "select pg_catalog.set_config('lock_timeout', '5min', true),"
+    "select pg_catalog.set_config('lock_timeout', $1, true),"
     " pg_catalog.set_config('statement_timeout', '0', true),"
     " pg_catalog.set_config('idle_in_transaction_session_timeout', '0', true),"
     " pg_catalog.set_config('synchronous_commit', 'on', true),"
     " pg_catalog.set_config('client_min_messages', 'warning', true)";
-// DDL that waits for a lock makes every later statement on the table wait behind it.
-constexpr char kWaitForTablesSql[] = "select pg_catalog.set_config('lock_timeout', '10s', true)";
+constexpr char kWaitForTablesSql[] =
+    "select pg_catalog.set_config('lock_timeout', $1, true),"
+    " pg_catalog.set_config('statement_timeout', $2, true)";
+
+// Between two attempts: a random part of it at least, so that several runners spread.
+constexpr Duration kPause = std::chrono::seconds(1);
+
+constexpr char kStatementTimeout[] = "57014";
+
+std::string Milliseconds(Duration time) {
+  return std::to_string(std::max<std::int64_t>(
+      1, std::chrono::duration_cast<std::chrono::milliseconds>(time).count()));
+}
 
 absl::StatusOr<std::string> SchemaToUse(pqxx::transaction_base& work) {
   ASSIGN_OR_RETURN(const std::optional<std::string> found, FindSchema(work));
@@ -43,6 +58,20 @@ bool HasHistory(pqxx::transaction_base& work, const std::string& schema) {
   return !Exec(work, "select pg_catalog.to_regclass($1)", table)[0][0].is_null();
 }
 
+// To try again what takes too long would only keep everybody out again.
+absl::Status Apply(pqxx::transaction_base& work, const Migration& migration) {
+  try {
+    work.exec(migration.sql);
+    return absl::OkStatus();
+  } catch (const pqxx::sql_error& error) {
+    if (error.sqlstate() != kStatementTimeout) {
+      throw;
+    }
+    return absl::FailedPreconditionError(
+        absl::StrFormat("%s: a statement took longer than it may", migration.name));
+  }
+}
+
 absl::Status ApplyPending(pqxx::transaction_base& work, const std::string& schema,
                           const std::vector<Migration>& migrations,
                           std::vector<std::string>& names) {
@@ -55,7 +84,7 @@ absl::Status ApplyPending(pqxx::transaction_base& work, const std::string& schem
     if (found != applied.end()) {
       continue;
     }
-    work.exec(migration.sql);
+    RETURN_IF_ERROR(Apply(work, migration));
     Exec(work,
          "insert into " + work.quote_name(schema) +
              ".halo_schema_migrations (version, name, min_binary_schema) values ($1, $2, $3)",
@@ -92,38 +121,67 @@ absl::Status Grant(pqxx::transaction_base& work, const std::string& schema,
   return absl::OkStatus();
 }
 
-absl::Status RunAll(pqxx::transaction_base& work, const std::vector<Migration>& migrations,
-                    const std::string& grant_to, std::vector<std::string>& names) {
+struct Run {
+  const std::vector<Migration>& migrations;
+  const std::string& grant_to;
+  const MigrationLimits& limits;
+  const Deadline deadline;
+};
+
+absl::Status RunAll(pqxx::transaction_base& work, const Run& run, std::vector<std::string>& names) {
   work.exec("begin isolation level read committed read write");
-  work.exec(kWaitForRunnersSql);
+  Exec(work, kWaitForRunnersSql, Milliseconds(run.deadline.Remaining()));
   work.exec(kLockSql);
-  work.exec(kWaitForTablesSql);
+  const Duration lock =
+      GUARD("postgres.ddl-makes-way", false) ? run.limits.patience : run.limits.lock;
+  Exec(work, kWaitForTablesSql, Milliseconds(lock), Milliseconds(run.limits.statement));
   ASSIGN_OR_RETURN(const std::string schema, SchemaToUse(work));
   Exec(work, "select pg_catalog.set_config('search_path', $1, true)",
        work.quote_name(schema) + ", pg_temp");
-  RETURN_IF_ERROR(ApplyPending(work, schema, migrations, names));
-  if (!grant_to.empty()) {
-    RETURN_IF_ERROR(Grant(work, schema, grant_to));
+  RETURN_IF_ERROR(ApplyPending(work, schema, run.migrations, names));
+  if (!run.grant_to.empty()) {
+    RETURN_IF_ERROR(Grant(work, schema, run.grant_to));
   }
   work.exec("commit");
   return absl::OkStatus();
 }
 
+// A COMMIT whose answer was lost is tried again too: what was applied is not pending then.
+bool IsWorthAnotherTry(const absl::Status& status) {
+  return absl::IsDeadlineExceeded(status) || absl::IsAborted(status) || absl::IsUnavailable(status);
+}
+
 }  // namespace
 
 absl::StatusOr<std::vector<std::string>> MigrateTo(const std::vector<Migration>& migrations,
-                                                   const Options& options,
-                                                   const std::string& grant_to) {
+                                                   const Options& given,
+                                                   const std::string& grant_to,
+                                                   const MigrationLimits& limits) {
+  Options options = given;
+  if (options.stats == nullptr) {
+    options.stats = std::make_shared<Stats>();
+  }
   ASSIGN_OR_RETURN(std::vector<ServerParams> servers,
                    ParseAddress(options.url, options.insecure_tls, options.application_name));
-  const Connector connector(std::move(servers), options.pooler,
-                            options.stats != nullptr ? options.stats : std::make_shared<Stats>());
-  ASSIGN_OR_RETURN(const std::unique_ptr<Connection> connection,
-                   connector.ConnectPatiently(options));
-  std::vector<std::string> names;
-  RETURN_IF_ERROR(connection->WithPqxx(
-      [&](pqxx::nontransaction& work) { return RunAll(work, migrations, grant_to, names); }));
-  return names;
+  const Connector connector(std::move(servers), options.pooler, options);
+  const Run run{migrations, grant_to, limits, Deadline::After(limits.patience)};
+  for (;;) {
+    ASSIGN_OR_RETURN(const std::unique_ptr<Connection> connection,
+                     connector.ConnectPatiently(options));
+    std::vector<std::string> names;
+    const absl::Status status =
+        connection->WithPqxx([&](pqxx::nontransaction& work) { return RunAll(work, run, names); });
+    if (status.ok()) {
+      return names;
+    }
+    if (!IsWorthAnotherTry(status) || run.deadline.HasPassed()) {
+      return status;
+    }
+    Log(Severity::kInfo, "migrations make way, to try again soon",
+        {{"error", std::string(status.message().data(), status.message().size())}});
+    const auto part = SystemRandom().Below(static_cast<std::uint64_t>(kPause.count()) / 2);
+    Pause(kPause / 2 + Duration(static_cast<std::int64_t>(part)));
+  }
 }
 
 absl::StatusOr<std::vector<std::string>> Migrate(const Options& options,

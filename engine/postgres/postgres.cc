@@ -4,6 +4,8 @@
 
 #include <absl/strings/str_format.h>
 
+#include "engine/base/guard.h"
+#include "engine/base/logging.h"
 #include "engine/base/status_macros.h"
 #include "engine/postgres/address.h"
 #include "engine/postgres/journal.h"
@@ -21,12 +23,17 @@ namespace {
 
 class PostgresEngine final : public Engine {
  public:
-  PostgresEngine(Catalogue catalogue, const Options& options, Connector connector,
+  // Leases go by `direct`.
+  PostgresEngine(Catalogue catalogue, const Options& options, Connector connector, Connector direct,
                  const std::string& schema)
       : connector_(std::move(connector)),
+        direct_(std::move(direct)),
         statements_(schema),
         pool_(options,
-              [this](Deadline deadline) { return connector_.Connect(statements_, deadline); }),
+              [this](Lane lane, Deadline deadline) {
+                const Connector& way = lane == Lane::kLease ? direct_ : connector_;
+                return way.Connect(statements_, deadline);
+              }),
         journal_(std::move(catalogue), statements_, pool_, lives_, options.request_timeout),
         key_value_(statements_, pool_, options.request_timeout),
         leases_(statements_, pool_),
@@ -37,9 +44,11 @@ class PostgresEngine final : public Engine {
   Leases& leases() override { return leases_; }
   Presence& presence() override { return presence_; }
 
+  // A schema or a server that does not fit any more is told apart from one that is away: it needs
+  // an administrator.
   absl::Status CheckReady(Deadline deadline) override {
     const absl::Status status = Ping(deadline);
-    if (status.ok()) {
+    if (status.ok() || absl::IsFailedPrecondition(status)) {
       return status;
     }
     return absl::UnavailableError(std::string(status.message().data(), status.message().size()));
@@ -60,6 +69,7 @@ class PostgresEngine final : public Engine {
   }
 
   const Connector connector_;
+  const Connector direct_;
   const Statements statements_;
   Pool pool_;
   Lives lives_;
@@ -102,19 +112,81 @@ absl::StatusOr<std::string> PrepareSchema(Connection& connection, const Catalogu
   return schema;
 }
 
+// What is the same on two ways to one database, and on no two databases: the cluster, and the
+// journal's table in it.
+absl::StatusOr<std::string> IdentityOf(Connection& connection, const std::string& schema) {
+  const Statements statements(schema);
+  std::string identity;
+  RETURN_IF_ERROR(connection.WithPqxx([&](pqxx::nontransaction& work) -> absl::Status {
+    const pqxx::result row =
+        Exec(work,
+             "select (select system_identifier from pg_catalog.pg_control_system())::text || ' '"
+             " || (select oid from pg_catalog.pg_database where datname ="
+             " pg_catalog.current_database())::text || ' '"
+             " || coalesce(pg_catalog.to_regclass($1)::pg_catalog.oid::text, '')",
+             statements.journal);
+    identity = row[0][0].as<std::string>();
+    return absl::OkStatus();
+  }));
+  return identity;
+}
+
+absl::Status CheckDirect(const Connector& direct, const Options& options, Connection& connection,
+                         const std::string& schema) {
+  ASSIGN_OR_RETURN(const std::unique_ptr<Connection> other, direct.ConnectPatiently(options));
+  ASSIGN_OR_RETURN(const std::string here, IdentityOf(connection, schema));
+  ASSIGN_OR_RETURN(const std::string there, IdentityOf(*other, schema));
+  if (!GUARD("postgres.direct", here == there)) {
+    return absl::FailedPreconditionError(
+        "the direct database URL leads to another database than the database URL");
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<Engine>> Open(Catalogue catalogue, const Options& options) {
-  RETURN_IF_ERROR(CheckOptions(options));
+std::uint64_t Stats::errors() const {
+  std::uint64_t sum = 0;
+  for (const std::atomic<std::uint64_t>& count : errors_) {
+    sum += count;
+  }
+  return sum;
+}
+
+void Stats::SetFacts(Facts facts) {
+  MutexLock lock(mutex_);
+  facts_ = std::move(facts);
+}
+
+Stats::Facts Stats::facts() const {
+  MutexLock lock(mutex_);
+  return facts_;
+}
+
+absl::StatusOr<std::unique_ptr<Engine>> Open(Catalogue catalogue, const Options& given) {
+  RETURN_IF_ERROR(CheckOptions(given));
+  Options options = given;
+  if (options.stats == nullptr) {
+    options.stats = std::make_shared<Stats>();
+  }
   ASSIGN_OR_RETURN(std::vector<ServerParams> servers,
                    ParseAddress(options.url, options.insecure_tls, options.application_name));
-  Connector connector(std::move(servers), options.pooler,
-                      options.stats != nullptr ? options.stats : std::make_shared<Stats>());
+  const bool has_direct = !options.direct_url.empty();
+  ASSIGN_OR_RETURN(std::vector<ServerParams> direct_servers,
+                   ParseAddress(has_direct ? options.direct_url : options.url, options.insecure_tls,
+                                options.application_name));
+  Connector connector(std::move(servers), options.pooler, options);
+  Connector direct(std::move(direct_servers), has_direct ? Pooler::kNone : options.pooler, options);
   ASSIGN_OR_RETURN(const std::unique_ptr<Connection> connection,
                    connector.ConnectPatiently(options));
   ASSIGN_OR_RETURN(const std::string schema, PrepareSchema(*connection, catalogue));
+  if (has_direct) {
+    RETURN_IF_ERROR(CheckDirect(direct, options, *connection, schema));
+  }
+  Log(Severity::kInfo, "database opened",
+      {{"schema", schema}, {"pooler", connection->pooled()}, {"direct", has_direct}});
   return std::make_unique<PostgresEngine>(std::move(catalogue), options, std::move(connector),
-                                          schema);
+                                          std::move(direct), schema);
 }
 
 }  // namespace engine::postgres

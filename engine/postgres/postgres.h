@@ -6,14 +6,20 @@
 
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstdint>
+#include <iterator>
 #include <memory>
 #include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 #include <absl/status/statusor.h>
 
 #include "engine/base/clock.h"
+#include "engine/base/mutex.h"
 #include "engine/engine.h"
 
 namespace engine::postgres {
@@ -24,20 +30,52 @@ enum class Pooler {
   kTransaction,  // Nothing that outlives a transaction.
 };
 
-// What an engine tells the metrics. Shared, so that it can be read at any time.
-struct Stats {
-  std::atomic<std::uint64_t> errors{0};           // Statements and connects that failed.
+// Why a statement or a connect failed, for the metrics.
+enum class DbError {
+  kConnect,   // No connection could be made.
+  kLost,      // A connection broke, or the server ended it.
+  kTimeout,   // Ours or the server's.
+  kConflict,  // Another transaction was there.
+  kRefused,   // Anything else that the server says no to.
+};
+inline constexpr std::string_view kDbErrorNames[] = {"connect", "lost", "timeout", "conflict",
+                                                     "refused"};
+
+// What an engine tells the metrics and `/readyz`. Shared, so that it can be read at any time.
+// Thread-safe; never blocks for long.
+class Stats {
+ public:
+  // Settings of the server as the newest connection found them, by name.
+  using Facts = std::vector<std::pair<std::string, std::string>>;
+
+  std::atomic<std::uint64_t> connects{0};         // That succeeded.
   std::atomic<std::int64_t> open_connections{0};  // Idle ones included.
+  std::atomic<std::int64_t> used_connections{0};  // Of these, by somebody at this moment.
+
+  void CountError(DbError error) { ++errors_[static_cast<std::size_t>(error)]; }
+  std::uint64_t errors(DbError error) const { return errors_[static_cast<std::size_t>(error)]; }
+  std::uint64_t errors() const;
+
+  void SetFacts(Facts facts);
+  // Empty before the first connection.
+  Facts facts() const;
+
+ private:
+  std::array<std::atomic<std::uint64_t>, std::size(kDbErrorNames)> errors_{};
+  mutable Mutex mutex_;
+  Facts facts_ ABSL_GUARDED_BY(mutex_);
 };
 
 struct Options {
   // One connection URL (or libpq's `key=value` form), as read from a file: white space around it
   // does not matter. Several hosts are tried in turn until one accepts writes.
   std::string url;
+  // The way to the same database past a pooler, for leases. Empty: `url`.
+  std::string direct_url;
   Pooler pooler = Pooler::kAuto;
   // All connections together, reserved ones included; at least 5.
   int max_conns = 16;
-  // More idle ones than this are closed.
+  // More idle ones than this are closed; those of the readiness ping and of leases do not count.
   int max_idle_conns = 10;
   // Older connections are closed when they come back, or when they have been idle for too long.
   Duration conn_max_lifetime = std::chrono::minutes(5);
@@ -49,6 +87,8 @@ struct Options {
   Duration connect_interval = std::chrono::seconds(3);
   // Allows hosts other than this machine without `sslmode=verify-full`.
   bool insecure_tls = false;
+  // Refuses a server whose commits do not wait for a standby.
+  bool require_synchronous = false;
   std::string application_name = "halo-server";
   // Optional.
   std::shared_ptr<Stats> stats;
@@ -61,8 +101,9 @@ struct Options {
 // Fails with
 //   kInvalidArgument     the options or the URL
 //   kUnavailable         no database, or only a standby
-//   kFailedPrecondition  the schema is behind (run `halo-server migrate`) or ahead, or a stream of
-//                        the catalogue has another number there
+//   kFailedPrecondition  the schema is behind (run `halo-server migrate`) or ahead, a stream of the
+//                        catalogue has another number there, the server cannot keep what we
+//                        promise (server_facts.h), or `direct_url` leads to another database
 absl::StatusOr<std::unique_ptr<Engine>> Open(Catalogue catalogue, const Options& options);
 
 }  // namespace engine::postgres

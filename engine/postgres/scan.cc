@@ -6,6 +6,7 @@
 #include <absl/strings/str_format.h>
 
 #include "engine/base/status_macros.h"
+#include "engine/postgres/nested_limits.h"
 #include "engine/postgres/rows.h"
 
 namespace engine::postgres {
@@ -101,15 +102,14 @@ absl::Status CopyStream(Connection& connection, StreamId stream, Slicer& slicer,
 absl::Status ScanOn(Connection& connection, const Statements& statements,
                     const Catalogue& catalogue, const ScanOptions& options, const RowSink& sink,
                     Deadline deadline) {
-  const Statement no_limits{
-      "",
-      "select pg_catalog.set_config('statement_timeout', '0', true),"
-      " pg_catalog.set_config('idle_in_transaction_session_timeout', '0', true)"};
-  Params path;
-  path.Text(statements.schema_path);
+  const Statement no_idle_limit{
+      "", "select pg_catalog.set_config('idle_in_transaction_session_timeout', '0', true)"};
+  const Limits limits = LimitsFor(deadline);
+  Params pins;
+  pins.Text(statements.schema_path).Text(limits.LockText()).Text(limits.StatementText());
   const RunOutcome begun = connection.Run({{statements.scan_begin, {}},
-                                           {statements.pins, std::move(path)},
-                                           {no_limits, {}},
+                                           {statements.pins, std::move(pins)},
+                                           {no_idle_limit, {}},
                                            {statements.tails, TailsParams(catalogue)}},
                                           deadline);
   RETURN_IF_ERROR(begun.status);

@@ -8,7 +8,9 @@
 #include "engine/base/mutex.h"
 #include "engine/base/status_macros.h"
 #include "engine/postgres/migration_file.h"
+#include "engine/postgres/nested_limits.h"
 #include "engine/postgres/schema.h"
+#include "engine/postgres/server_facts.h"
 
 namespace engine::postgres {
 namespace {
@@ -16,22 +18,10 @@ namespace {
 // One attempt to connect at start may take this long.
 constexpr Duration kAttempt = std::chrono::seconds(5);
 
-const Statement kBackendPidSql{"", "select pg_catalog.pg_backend_pid()"};
-
 absl::Status InFrom(const absl::Status& status, const ServerParams& server) {
   return absl::Status(status.code(), absl::StrFormat("%s: %s", Describe(server),
                                                      std::string(status.message().data(),
                                                                  status.message().size())));
-}
-
-void Pause(Duration time) {
-  Mutex mutex;
-  CondVar never;
-  const Deadline deadline = Deadline::After(time);
-  MutexLock lock(mutex);
-  while (!deadline.HasPassed()) {
-    never.WaitUntil(mutex, deadline);
-  }
 }
 
 absl::Status CheckSchema(Connection& connection, const Statements& statements, Deadline deadline) {
@@ -46,18 +36,22 @@ absl::Status CheckSchema(Connection& connection, const Statements& statements, D
 }
 
 // A pooler invents the process id that it tells at connect; the server behind it says another.
-absl::Status FindPooler(Connection& connection, Pooler pooler, Deadline deadline) {
-  if (pooler != Pooler::kAuto) {
-    connection.set_pooled(pooler == Pooler::kTransaction);
-    return absl::OkStatus();
-  }
-  const RunOutcome outcome = connection.Run({{kBackendPidSql, {}}}, deadline);
-  RETURN_IF_ERROR(outcome.status);
-  connection.set_pooled(outcome.results[0].Int32(0, 0) != connection.backend_pid());
-  return absl::OkStatus();
+bool IsPooled(const Connection& connection, const ServerFacts& facts, Pooler pooler) {
+  return pooler == Pooler::kAuto ? facts.backend_pid != connection.backend_pid()
+                                 : pooler == Pooler::kTransaction;
 }
 
 }  // namespace
+
+void Pause(Duration time) {
+  Mutex mutex;
+  CondVar never;
+  const Deadline deadline = Deadline::After(time);
+  MutexLock lock(mutex);
+  while (!deadline.HasPassed()) {
+    never.WaitUntil(mutex, deadline);
+  }
+}
 
 // Each server gets an equal share of what time is left.
 absl::StatusOr<std::unique_ptr<Connection>> Connector::ConnectToAny(Deadline deadline) const {
@@ -77,7 +71,14 @@ absl::StatusOr<std::unique_ptr<Connection>> Connector::ConnectToAny(Deadline dea
 
 absl::StatusOr<std::unique_ptr<Connection>> Connector::ConnectBare(Deadline deadline) const {
   ASSIGN_OR_RETURN(std::unique_ptr<Connection> connection, ConnectToAny(deadline));
-  RETURN_IF_ERROR(FindPooler(*connection, pooler_, deadline));
+  ASSIGN_OR_RETURN(const ServerFacts facts, ReadFacts(*connection, deadline));
+  connection->set_pooled(IsPooled(*connection, facts, pooler_));
+  const ShownFacts shown = Show(facts);
+  if (stats_->facts() != shown) {
+    LogFacts(facts);
+    stats_->SetFacts(shown);
+  }
+  RETURN_IF_ERROR(CheckFacts(facts, require_synchronous_));
   return connection;
 }
 
@@ -88,8 +89,9 @@ absl::StatusOr<std::unique_ptr<Connection>> Connector::Connect(const Statements&
   if (connection->pooled()) {
     return connection;
   }
+  const Limits limits = LimitsFor(Deadline::After(request_timeout_));
   Params params;
-  params.Text(statements.schema_path);
+  params.Text(statements.schema_path).Text(limits.LockText()).Text(limits.StatementText());
   RETURN_IF_ERROR(connection->Run({{statements.session, std::move(params)}}, deadline).status);
   RETURN_IF_ERROR(connection->Prepare(
       {&statements.begin, &statements.settings, &statements.lock, &statements.locked,

@@ -1,6 +1,6 @@
 // Connector makes connections that are ready for use: connected, told apart from a pooler's, with
-// the settings of our own, statements prepared, and the schema judged anew each time, because a
-// migration can have run since.
+// the settings of our own, statements prepared. Server and schema are judged anew each time,
+// because a migration, a failover or an administrator can have been there since.
 
 #pragma once
 
@@ -16,16 +16,24 @@
 
 namespace engine::postgres {
 
+// Blocks for `time`.
+void Pause(Duration time);
+
 // Thread-safe. Calls block at most until their deadline, looking up a host's name excepted.
 class Connector {
  public:
-  Connector(std::vector<ServerParams> servers, Pooler pooler, std::shared_ptr<Stats> stats)
-      : servers_(std::move(servers)), pooler_(pooler), stats_(std::move(stats)) {}
+  // Of `options`: how its sessions are to be, and where they are counted. REQUIRES: options.stats.
+  Connector(std::vector<ServerParams> servers, Pooler pooler, const Options& options)
+      : servers_(std::move(servers)),
+        pooler_(pooler),
+        request_timeout_(options.request_timeout),
+        require_synchronous_(options.require_synchronous),
+        stats_(options.stats) {}
 
-  // Only connected, and asked whether a pooler is in between.
+  // Only connected, and asked who is there: fails with kFailedPrecondition as CheckFacts does.
   absl::StatusOr<std::unique_ptr<Connection>> ConnectBare(Deadline deadline) const;
 
-  // Ready for our statements. Fails with kFailedPrecondition when the schema does not fit.
+  // Ready for our statements. Fails with kFailedPrecondition also when the schema does not fit.
   absl::StatusOr<std::unique_ptr<Connection>> Connect(const Statements& statements,
                                                       Deadline deadline) const;
 
@@ -38,6 +46,8 @@ class Connector {
 
   const std::vector<ServerParams> servers_;
   const Pooler pooler_;
+  const Duration request_timeout_;
+  const bool require_synchronous_;
   const std::shared_ptr<Stats> stats_;
 };
 

@@ -28,7 +28,8 @@ constexpr Entry kEntries[] = {
     {"42501", {StatusCode::kPermissionDenied, AfterError::kKeep}},
     // Rows that may not be.
     {"22", {StatusCode::kInvalidArgument, AfterError::kKeep}},
-    {"22012", {StatusCode::kInternal, AfterError::kKeep}},  // Our own row count check.
+    {"22003", {StatusCode::kDeadlineExceeded, AfterError::kKeep}},  // Our own check of the time.
+    {"22012", {StatusCode::kInternal, AfterError::kKeep}},          // Our own row count check.
     {"23", {StatusCode::kInvalidArgument, AfterError::kKeep}},
     {"23505", {StatusCode::kAborted, AfterError::kKeep}},  // Another writer has the position.
     {"54", {StatusCode::kInvalidArgument, AfterError::kKeep}},

@@ -31,8 +31,8 @@ constexpr std::string_view kPinsSql =
 constexpr std::string_view kSessionSql =
     "select pg_catalog.set_config('search_path', $1, false),"
     "pg_catalog.set_config('client_connection_check_interval', '500ms', false),"
-    "pg_catalog.set_config('statement_timeout', '60s', false),"
-    "pg_catalog.set_config('lock_timeout', '60s', false),"
+    "pg_catalog.set_config('lock_timeout', $2, false),"
+    "pg_catalog.set_config('statement_timeout', $3, false),"
     "pg_catalog.set_config('idle_session_timeout', '0', false), @PINS@";
 
 // The isolation is stated, because a database can have another default and a snapshot taken
@@ -43,16 +43,14 @@ constexpr std::string_view kScanBeginSql = "begin isolation level repeatable rea
 
 constexpr std::string_view kTransactionPinsSql =
     "select pg_catalog.set_config('search_path', $1, true),"
-    "pg_catalog.set_config('statement_timeout', '60s', true),"
-    "pg_catalog.set_config('lock_timeout', '60s', true), @PINS@";
+    "pg_catalog.set_config('lock_timeout', $2, true),"
+    "pg_catalog.set_config('statement_timeout', $3, true), @PINS@";
 
-// Waiting for the lock is bounded by lock_timeout alone: the statement that waits must not be
-// ended by the limit that is meant for the others. A holder that stopped loses its session after
-// five seconds, so that it cannot keep everybody out.
+// A holder that stopped loses its session after five seconds, so that it cannot keep everybody out.
 constexpr std::string_view kSettingsSql =
     "select pg_catalog.set_config('lock_timeout', $1, true),"
-    "pg_catalog.set_config('search_path', $2, true),"
-    "pg_catalog.set_config('statement_timeout', '0', true),"
+    "pg_catalog.set_config('statement_timeout', $2, true),"
+    "pg_catalog.set_config('search_path', $3, true),"
     "pg_catalog.set_config('idle_in_transaction_session_timeout', '5s', true),"
     "pg_catalog.set_config('synchronous_commit',"
     " case pg_catalog.current_setting('synchronous_commit')"
@@ -62,8 +60,12 @@ constexpr std::string_view kSettingsSql =
 constexpr std::string_view kLockSql =
     "select pg_catalog.int8(o.id), pg_catalog.pg_advisory_xact_lock(o.id::int4, 0)"
     " from (select '@JOURNAL@'::pg_catalog.regclass::pg_catalog.oid as id) o";
+
+// What is left of the time, less the wait for the lock, and never more than ten seconds.
 constexpr std::string_view kLockedSql =
-    "select pg_catalog.set_config('statement_timeout', '10s', true)";
+    "select pg_catalog.set_config('statement_timeout', least(10000, greatest(1, $1::int8"
+    " - (extract(epoch from pg_catalog.clock_timestamp() - pg_catalog.transaction_timestamp())"
+    " * 1000)::int8))::text, true)";
 
 // One row without a stream when there is no news. A stream's rows end with the first one that
 // does not fit its share of bytes, so that the reader knows that it was cut. A stream that was

@@ -59,14 +59,16 @@ struct Statements {
   std::string schema_path;  // For search_path: the quoted schema, temporary tables last.
   std::string journal;      // The quoted, qualified name of halo_journal.
 
-  Statement session;  // $1 search_path: for a direct session, once.
+  Statement
+      session;  // $1 search_path, $2 lock_timeout, $3 statement_timeout: for a direct session.
   Statement begin;
   Statement begin_read;  // For a flight behind a pooler.
   Statement scan_begin;
-  Statement pins;      // $1 search_path: for one transaction.
-  Statement settings;  // $1 lock_timeout, $2 search_path: for a transaction that writes.
-  Statement lock;      // Answers the journal's oid, 64 bits wide.
-  Statement locked;    // From now on statements must be quick.
+  Statement pins;  // Parameters as `session`: for one transaction.
+  // $1 lock_timeout, $2 statement_timeout, $3 search_path: for a transaction that writes.
+  Statement settings;
+  Statement lock;    // Answers the journal's oid, 64 bits wide.
+  Statement locked;  // $1 statement_timeout as at first: from now on statements must be quick.
   // Both: $1 streams, $2 positions, $3 rows a stream, $4 bytes a stream.
   Statement news;   // A stream whose floor lies above its position: one row without a position.
   Statement rows;   // With the gaps that compaction left.

@@ -1,6 +1,6 @@
 #include "engine/postgres/transaction.h"
 
-#include <algorithm>
+#include <chrono>
 #include <utility>
 
 #include <absl/strings/str_format.h>
@@ -9,25 +9,13 @@
 #include "engine/base/guard.h"
 #include "engine/base/status_macros.h"
 #include "engine/postgres/leases.h"
+#include "engine/postgres/nested_limits.h"
 
 namespace engine::postgres {
 namespace {
 
 // How long the end of a dropped transaction may take before its connection is closed instead.
 constexpr Duration kRollBackTime = std::chrono::seconds(1);
-
-// lock_timeout in milliseconds. A little less than we will wait, so that the server's clean error
-// comes first and the connection survives; and so that nobody gets the lock for a client that has
-// left.
-std::string LockTimeout(Deadline deadline) {
-  if (deadline.IsInfinite()) {
-    return "0";
-  }
-  const std::int64_t left =
-      std::chrono::duration_cast<std::chrono::milliseconds>(deadline.Remaining()).count();
-  return absl::StrFormat("%d",
-                         std::max<std::int64_t>(1, left - std::min<std::int64_t>(100, left / 5)));
-}
 
 CommitOutcome Failed(absl::Status why) {
   return {CommitOutcome::Kind::kFailed, std::move(why)};
@@ -54,13 +42,16 @@ absl::StatusOr<std::unique_ptr<Transaction>> PostgresTransaction::Begin(
 }
 
 absl::Status PostgresTransaction::TakeLock() {
+  const Limits limits = LimitsFor(deadline_);
   Params settings;
-  settings.Text(LockTimeout(deadline_)).Text(statements_.schema_path);
+  settings.Text(limits.LockText()).Text(limits.StatementText()).Text(statements_.schema_path);
+  Params left;
+  left.Int64(limits.statement_ms);
   open_ = true;
   const RunOutcome outcome = lease_->Run({{statements_.begin, {}},
                                           {statements_.settings, std::move(settings)},
                                           {statements_.lock, {}},
-                                          {statements_.locked, {}}},
+                                          {statements_.locked, std::move(left)}},
                                          deadline_);
   RETURN_IF_ERROR(outcome.status);
   locked_oid_ = static_cast<std::uint32_t>(outcome.results[2].Int64(0, 0));

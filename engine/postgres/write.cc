@@ -7,6 +7,7 @@
 #include <absl/strings/str_format.h>
 
 #include "engine/base/guard.h"
+#include "engine/postgres/nested_limits.h"
 
 namespace engine::postgres {
 namespace {
@@ -41,10 +42,12 @@ absl::Status CheckCommit(Connection& connection, const Result& commit) {
 absl::StatusOr<std::vector<Result>> WriteOn(Connection& connection, const Statements& statements,
                                             std::vector<Step> steps, Duration lock_timeout,
                                             Deadline deadline) {
-  const auto millis = std::chrono::duration_cast<std::chrono::milliseconds>(
-      std::min(lock_timeout, std::max(deadline.Remaining(), Duration::zero())));
+  const Limits limits = LimitsFor(deadline);
+  const std::int64_t lock_ms =
+      std::chrono::duration_cast<std::chrono::milliseconds>(lock_timeout).count();
   Params settings;
-  settings.Text(absl::StrFormat("%d", std::max<std::int64_t>(millis.count(), 1)))
+  settings.Text(std::to_string(std::clamp<std::int64_t>(lock_ms, 1, limits.lock_ms)))
+      .Text(limits.StatementText())
       .Text(statements.schema_path);
   std::vector<Step> all = {{statements.begin, {}}, {statements.settings, std::move(settings)}};
   for (Step& step : steps) {

@@ -44,10 +44,10 @@ class CompactionConformance : public JournalConformance {
     return row;
   }
   static absl::Status Append(engine::Transaction& transaction, std::vector<Record> rows) {
-    if (absl::Status appended = transaction.Append(std::move(rows)); !appended.ok()) {
+    if (absl::Status appended = transaction.Append(std::move(rows), {}); !appended.ok()) {
       return appended;
     }
-    return transaction.Commit().why;
+    return transaction.Commit(Soon()).why;
   }
 
   StreamTail Tail() { return TailIn(journal()); }

@@ -3,10 +3,14 @@
 
 #include "tests/support/halo_server.h"
 
+#include <atomic>
+
 #include <gmock/gmock.h>
 
+#include "engine/base/thread.h"
 #include "tests/support/poll.h"
 #include "tests/support/postgres.h"
+#include "tests/support/session.h"
 #include "tests/support/status_matchers.h"
 
 namespace {
@@ -114,6 +118,40 @@ TEST(HaloServerTest, NoTwoOnOneDirectory) {
       RunServer({"serve", "--listen", "127.0.0.1:0", "--data-dir", store->data_dir()});
   EXPECT_EQ(second.exit.code, 1);
   EXPECT_THAT(second.err, HasSubstr("error: "));
+}
+
+// Whoever holds the journal's table keeps every connection waiting but the one of the probe.
+TEST(HaloServerTest, WithEveryConnectionBusyItIsReadyAndRefusesInTime) {
+  ASSERT_OK_AND_ASSIGN(const auto store, TestStore::OnPostgres());
+  ASSERT_OK_AND_ASSIGN(
+      const auto server,
+      HaloServer::Start(*store, {"--database-max-conns", "5", "--database-request-timeout", "2s"}));
+  support::Session holder(store->owner_url());
+  ASSERT_TRUE(holder.Run("begin; lock table halo_journal in access exclusive mode").ok);
+  std::atomic<int> refused = 0;
+  {
+    std::vector<engine::Thread> clients;
+    for (int i = 0; i < 24; ++i) {
+      clients.emplace_back("client", [&, i] {
+        HttpClient client(server->url());
+        const auto answer = i % 2 == 0
+                                ? client.Get(kClusters)
+                                : client.Post(kClusters, ClusterBody("c" + std::to_string(i)));
+        ASSERT_OK(answer);
+        EXPECT_EQ(answer->status, 503) << answer->body;
+        EXPECT_EQ(answer->Header("retry-after"), "1");
+        ++refused;
+      });
+    }
+    while (refused < 24) {
+      HttpClient probe(server->url());
+      const auto ready = probe.Get("/readyz");
+      ASSERT_OK(ready);
+      EXPECT_EQ(ready->status, 200) << ready->body;
+    }
+  }
+  ASSERT_TRUE(holder.Run("rollback").ok);
+  EXPECT_EQ(WaitForStatus(server->url(), kClusters, 200).status, 200);
 }
 
 TEST(HaloServerTest, WithoutADatabaseItTriesAndGivesUp) {

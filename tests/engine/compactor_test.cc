@@ -78,8 +78,8 @@ class CompactorTest : public testing::Test {
     ASSERT_OK(state);
     const std::vector<Record> rows =
         RowBuilder(*state).Add(kThings, key, value, newest_[key], flags).rows();
-    ASSERT_OK((*transaction)->Append(rows));
-    ASSERT_OK((*transaction)->Commit().why);
+    ASSERT_OK((*transaction)->Append(rows, {}));
+    ASSERT_OK((*transaction)->Commit(Soon()).why);
     newest_[key] = flags == 0 ? rows.front().position : Position::kBeforeFirst;
   }
   void PutMany(int count) {
@@ -267,6 +267,7 @@ class FloorProofTest : public CompactorTest {
       }
       absl::StatusOr<std::vector<StreamTail>> Tails(Deadline) override { return Not(); }
       absl::StatusOr<Floor> Compact(const CompactionStep&, Deadline) override { return Not(); }
+      absl::StatusOr<int> PruneAnswers(Duration, int, Deadline) override { return Not(); }
       absl::Status Scan(const ScanOptions& options, const RowSink& sink, Deadline) override {
         StreamTail tail;
         tail.stream = kThings;

@@ -65,8 +65,9 @@ class CompactedResourcesTest : public testing::Test {
                     ->Append(support::RowBuilder(*state)
                                  .Add(record.stream, record.key, std::string(record.payload.view()),
                                       record.previous, record.flags)
-                                 .rows()));
-      ASSERT_OK((*transaction)->Commit().why);
+                                 .rows(),
+                             {}));
+      ASSERT_OK((*transaction)->Commit(support::Soon()).why);
     }
   }
   std::string Replayed() {

@@ -77,13 +77,13 @@ absl::StatusOr<Finished> RunHalo(const std::vector<std::string>& args) {
 
 absl::StatusOr<std::unique_ptr<HaloServer>> HaloServer::Start(const TestStore& store,
                                                               const std::vector<std::string>& more,
-                                                              const std::string& operator_name) {
+                                                              const std::string& operator_name,
+                                                              const std::string& program) {
   std::unique_ptr<HaloServer> server(new HaloServer);
   ASSIGN_OR_RETURN(const std::string admins,
                    store.directory().Write("admins", operator_name + ":" + kToken + "\n"));
-  std::vector<std::string> argv = {Program("halo-server"), "serve",       "--listen",
-                                   "127.0.0.1:0",          "--log-level", "warn",
-                                   "--admin-token-file",   admins};
+  std::vector<std::string> argv = {program,       "serve", "--listen",           "127.0.0.1:0",
+                                   "--log-level", "warn",  "--admin-token-file", admins};
   argv.insert(argv.end(), store.flags().begin(), store.flags().end());
   argv.insert(argv.end(), more.begin(), more.end());
   ASSIGN_OR_RETURN(server->process_, Process::Start({.argv = argv}));

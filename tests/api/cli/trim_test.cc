@@ -48,8 +48,9 @@ class TrimTest : public testing::Test {
       ASSERT_OK((*transaction)
                     ->Append(support::RowBuilder(*state)
                                  .Add(schemas::kResourcesStream, "a", Encoded(), Position{i})
-                                 .rows()));
-      ASSERT_OK((*transaction)->Commit().why);
+                                 .rows(),
+                             {}));
+      ASSERT_OK((*transaction)->Commit(support::Soon()).why);
     }
   }
   static std::string Encoded() {

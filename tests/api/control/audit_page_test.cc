@@ -57,6 +57,10 @@ class ForgedJournal final : public engine::Journal {
                     engine::Deadline d) override {
     return behind_.Scan(options, sink, d);
   }
+  absl::StatusOr<engine::Floor> Compact(const engine::CompactionStep& step,
+                                        engine::Deadline d) override {
+    return behind_.Compact(step, d);
+  }
   absl::StatusOr<int> PruneAnswers(engine::Duration age, int limit, engine::Deadline d) override {
     return behind_.PruneAnswers(age, limit, d);
   }

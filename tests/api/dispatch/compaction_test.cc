@@ -25,8 +25,9 @@ class CompactionTest : public testing::Test {
           (*transaction)
               ->Append(support::RowBuilder(*state)
                            .Add(schemas::kResourcesStream, "id", std::to_string(i), Position{i})
-                           .rows()));
-      ASSERT_OK((*transaction)->Commit().why);
+                           .rows(),
+                       {}));
+      ASSERT_OK((*transaction)->Commit(support::Soon()).why);
     }
   }
   engine::Journal& journal() { return engine_->journal(); }

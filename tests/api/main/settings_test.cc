@@ -126,7 +126,61 @@ TEST_F(SettingsTest, MigrationsGoPastThePooler) {
   EXPECT_EQ(config.database.url, "pooled");
   EXPECT_EQ(config.database.pooler, engine::postgres::Pooler::kTransaction);
   EXPECT_EQ(config.direct_database.url, "direct");
+  EXPECT_EQ(config.database.direct_url, "direct") << "leases go past it too";
   EXPECT_EQ(config.direct_database.pooler, engine::postgres::Pooler::kNone);
+}
+
+TEST_F(SettingsTest, TheDatabaseCanBeTuned) {
+  ASSERT_OK_AND_ASSIGN(const ServeConfig config, Serve({{"database-url-file", Write("url", "x")},
+                                                        {"database-max-conns", "5"},
+                                                        {"database-max-idle-conns", "3"},
+                                                        {"database-conn-max-lifetime", "1h"},
+                                                        {"database-conn-max-idle-time", "2m"},
+                                                        {"database-request-timeout", "9s"},
+                                                        {"database-connect-attempts", "4"},
+                                                        {"database-connect-interval", "250ms"},
+                                                        {"database-insecure-tls", "true"},
+                                                        {"require-synchronous", "true"},
+                                                        {"health-db-ping-timeout", "1s"}}));
+  const engine::postgres::Options& database = config.database;
+  EXPECT_EQ(database.max_conns, 5);
+  EXPECT_EQ(database.max_idle_conns, 3);
+  EXPECT_EQ(database.conn_max_lifetime, std::chrono::hours(1));
+  EXPECT_EQ(database.conn_max_idle_time, std::chrono::minutes(2));
+  EXPECT_EQ(database.request_timeout, std::chrono::seconds(9));
+  EXPECT_EQ(config.server.transport.request_timeout, std::chrono::seconds(9));
+  EXPECT_EQ(database.connect_attempts, 4);
+  EXPECT_EQ(database.connect_interval, std::chrono::milliseconds(250));
+  EXPECT_TRUE(database.insecure_tls);
+  EXPECT_TRUE(database.require_synchronous);
+  EXPECT_EQ(config.server.readiness.ping_timeout, std::chrono::seconds(1));
+  EXPECT_EQ(config.direct_database.connect_attempts, 4);
+  ASSERT_OK_AND_ASSIGN(const ServeConfig usual, Serve({{"database-url-file", Write("url", "x")}}));
+  EXPECT_EQ(usual.database.max_conns, 16);
+  EXPECT_EQ(usual.database.max_idle_conns, 10);
+  EXPECT_FALSE(usual.database.insecure_tls);
+  EXPECT_FALSE(usual.database.require_synchronous);
+  EXPECT_THAT(Serve({{"database-url-file", Write("url", "x")}, {"database-max-conns", "4"}}),
+              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("5 to 200")));
+}
+
+TEST_F(SettingsTest, EveryDatabaseFlagHasItsOtherSpelling) {
+  const std::map<std::string_view, std::string_view> aliases = {
+      {"database-max-conns", "db-max-open-connections"},
+      {"database-max-idle-conns", "db-max-idle-connections"},
+      {"database-conn-max-lifetime", "db-conn-max-lifetime"},
+      {"database-conn-max-idle-time", "db-conn-max-idle-time"},
+      {"database-request-timeout", "db-request-timeout"},
+      {"database-connect-attempts", "db-conn-retry-attempts"},
+      {"database-connect-interval", "db-conn-retry-interval"}};
+  std::size_t found = 0;
+  for (const Setting& setting : AllSettings()) {
+    if (const auto alias = aliases.find(setting.flag); alias != aliases.end()) {
+      EXPECT_EQ(setting.alias, alias->second);
+      ++found;
+    }
+  }
+  EXPECT_EQ(found, aliases.size());
 }
 
 TEST_F(SettingsTest, BadValuesNameTheirSource) {

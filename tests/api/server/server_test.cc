@@ -56,6 +56,15 @@ class ServerTest : public testing::Test {
   std::unique_ptr<Server> server_;
 };
 
+TEST_F(ServerTest, ReadinessShowsWhatPromisesRestOn) {
+  ServerOptions options;
+  options.backend_facts = [] {
+    return std::vector<std::pair<std::string, std::string>>{{"fsync", "on"}};
+  };
+  Start(std::move(options));
+  EXPECT_EQ(Get("/readyz").body, R"({"status":"ok","store":{"fsync":"on"}})");
+}
+
 TEST_F(ServerTest, IsHealthyAndReady) {
   Start();
   EXPECT_EQ(Get("/healthz").body, R"({"status":"ok"})");

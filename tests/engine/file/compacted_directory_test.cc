@@ -75,8 +75,8 @@ class CompactedDirectoryTest : public testing::Test {
     ASSERT_OK(state);
     const std::vector<Record> rows =
         support::RowBuilder(*state).Add(kThings, key, value, newest_[key]).rows();
-    ASSERT_OK((*transaction)->Append(rows));
-    ASSERT_OK((*transaction)->Commit().why);
+    ASSERT_OK((*transaction)->Append(rows, {}));
+    ASSERT_OK((*transaction)->Commit(Soon()).why);
     newest_[key] = rows.front().position;
   }
   void PutMany(Engine& engine, int count) {
@@ -304,16 +304,15 @@ TEST_F(CompactedDirectoryTest, NewsNeverHasAGap) {
              .segment = {.first = Tx{1}},
              .offset = static_cast<std::uint32_t>(frames[Raw(next) - 1] + kFrameHeaderBytes)}};
   };
-};
-const auto read = [&](StreamReader::Gaps gaps) {
-  StreamReader reader(directory, kEvents, Position{1}, Position{4}, gaps, find);
-  EXPECT_OK(reader.Next());
-  return reader.Next();
-};
-EXPECT_THAT(read(StreamReader::Gaps::kNo), StatusIs(absl::StatusCode::kAborted));
-const auto with_gaps = read(StreamReader::Gaps::kYes);
-ASSERT_OK(with_gaps);
-EXPECT_EQ((*with_gaps)->position, Position{3});
+  const auto read = [&](StreamReader::Gaps gaps) {
+    StreamReader reader(directory, kEvents, Position{1}, Position{4}, gaps, find);
+    EXPECT_OK(reader.Next());
+    return reader.Next();
+  };
+  EXPECT_THAT(read(StreamReader::Gaps::kNo), StatusIs(absl::StatusCode::kAborted));
+  const auto with_gaps = read(StreamReader::Gaps::kYes);
+  ASSERT_OK(with_gaps);
+  EXPECT_EQ((*with_gaps)->position, Position{3});
 }
 
 }  // namespace

@@ -118,7 +118,8 @@ void MakeHostile(const std::string& url) {
         "synchronous_commit = off", "search_path = nowhere", "timezone = 'Asia/Kathmandu'",
         "datestyle = 'SQL, DMY'", "bytea_output = escape", "enable_indexscan = off",
         "plan_cache_mode = force_custom_plan", "lock_timeout = '1ms'", "extra_float_digits = -15",
-        "row_security = off", "default_transaction_read_only = on"}) {
+        "row_security = off", "standard_conforming_strings = off", "client_encoding = 'SQL_ASCII'",
+        "default_transaction_deferrable = on", "default_transaction_read_only = on"}) {
     Must(support::Sql(url, "alter database " + database + " set " + setting).status());
   }
 }

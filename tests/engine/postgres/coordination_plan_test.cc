@@ -20,11 +20,13 @@ class CoordinationPlanTest : public PostgresTest {
   // The plan of a statement as WriteOn would run it.
   absl::StatusOr<std::string> PlanOf(const Statement& statement, Params params) {
     ASSIGN_OR_RETURN(auto servers, ParseAddress(url(), false, "plan"));
-    const Connector connector(std::move(servers), Pooler::kTransaction, std::make_shared<Stats>());
+    Options options = OptionsFor(url());
+    options.stats = std::make_shared<Stats>();
+    const Connector connector(std::move(servers), Pooler::kTransaction, options);
     ASSIGN_OR_RETURN(auto connection, connector.Connect(statements_, Soon()));
     const Statement explain{"", "explain (costs off) " + statement.sql};
     Params settings;
-    settings.Text("5000").Text(statements_.schema_path);
+    settings.Text("5000").Text("10000").Text(statements_.schema_path);
     std::vector<Step> steps = {{statements_.begin, {}}};
     steps.push_back({statements_.settings, std::move(settings)});
     steps.push_back({explain, std::move(params)});

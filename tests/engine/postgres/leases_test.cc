@@ -38,7 +38,9 @@ class PostgresLeasesTest : public PostgresTest {
   std::unique_ptr<Connection> Connect() {
     auto servers = ParseAddress(url(), false, "test");
     EXPECT_OK(servers);
-    const Connector connector(*std::move(servers), Pooler::kAuto, std::make_shared<Stats>());
+    Options options = OptionsFor(url());
+    options.stats = std::make_shared<Stats>();
+    const Connector connector(*std::move(servers), Pooler::kAuto, options);
     auto connection = connector.Connect(statements_, Soon());
     EXPECT_OK(connection);
     return *std::move(connection);

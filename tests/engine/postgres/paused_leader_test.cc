@@ -50,7 +50,9 @@ class Worker {
   absl::Status Connect() {
     if (connection_ == nullptr || connection_->broken()) {
       ASSIGN_OR_RETURN(auto servers, ParseAddress(url_, false, "worker"));
-      const Connector connector(std::move(servers), Pooler::kAuto, std::make_shared<Stats>());
+      Options options = OptionsFor(url_);
+      options.stats = std::make_shared<Stats>();
+      const Connector connector(std::move(servers), Pooler::kAuto, options);
       ASSIGN_OR_RETURN(connection_, connector.Connect(statements_, Soon()));
     }
     return absl::OkStatus();
@@ -59,7 +61,7 @@ class Worker {
   absl::Status Write(const Fence& fence) {
     RETURN_IF_ERROR(Connect());
     Params settings;
-    settings.Text("2000").Text(statements_.schema_path);
+    settings.Text("2000").Text("10000").Text(statements_.schema_path);
     const RunOutcome judged =
         connection_->Run({{statements_.begin, {}},
                           {statements_.settings, std::move(settings)},

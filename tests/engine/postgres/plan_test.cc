@@ -15,14 +15,16 @@ class PlanTest : public PostgresTest {
   // The plan of a statement with these parameters, as our own connections would make it.
   absl::StatusOr<std::string> PlanOf(const Statement& statement, Params params, Pooler pooler) {
     ASSIGN_OR_RETURN(auto servers, ParseAddress(url(), false, "plan"));
-    const Connector connector(std::move(servers), pooler, std::make_shared<Stats>());
+    Options options = OptionsFor(url());
+    options.stats = std::make_shared<Stats>();
+    const Connector connector(std::move(servers), pooler, options);
     ASSIGN_OR_RETURN(auto connection, connector.Connect(statements_, Soon()));
     const Statement explain{"", "explain (costs off) " + statement.sql};
-    Params path;
-    path.Text(statements_.schema_path);
+    Params pins;
+    pins.Text(statements_.schema_path).Text("30000").Text("60000");
     std::vector<Step> steps = {{statements_.begin, {}}};
     if (pooler == Pooler::kTransaction) {
-      steps.push_back({statements_.pins, std::move(path)});
+      steps.push_back({statements_.pins, std::move(pins)});
     }
     steps.push_back({explain, std::move(params)});
     const RunOutcome outcome = connection->Run(steps, Soon());

@@ -67,7 +67,7 @@ TEST_F(PresenceTest, APolicyThatHidesRowsIsAnErrorAndNoEmptyJournal) {
   ASSERT_OK(support::SharedCluster().CreateRole("halo_hidden"));
   ASSERT_OK(Migrate(OptionsFor(url()), "halo_hidden"));
   auto transaction = Prepared("hidden");
-  ASSERT_EQ(transaction->Commit().kind, CommitOutcome::Kind::kCommitted);
+  ASSERT_EQ(transaction->Commit(Soon()).kind, CommitOutcome::Kind::kCommitted);
   transaction.reset();
   ASSERT_OK_AND_ASSIGN(const auto app, Open(conformance::Streams(),
                                             OptionsFor(support::WithRole(url(), "halo_hidden"))));
@@ -83,7 +83,7 @@ TEST_F(PresenceTest, APolicyThatHidesRowsIsAnErrorAndNoEmptyJournal) {
                    .Scan({.after = conformance::FromTheStart(), .through = {}}, nothing, Soon())
                    .ok());
   ASSERT_OK_AND_ASSIGN(const auto locked, app->journal().Begin(Soon()));
-  EXPECT_FALSE(locked->Read(conformance::FromTheStart()).ok());
+  EXPECT_FALSE(locked->Read({.after = conformance::FromTheStart()}).ok());
 }
 
 }  // namespace
