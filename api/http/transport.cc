@@ -29,12 +29,6 @@ using ErrorCode = boost::system::error_code;
 // The core whose I/O thread this is.
 thread_local const TransportCore* current_core = nullptr;
 
-std::string Show(const tcp::endpoint& endpoint) {
-  const std::string address = endpoint.address().to_string();
-  return absl::StrFormat(endpoint.address().is_v6() ? "[%s]:%d" : "%s:%d", address,
-                         endpoint.port());
-}
-
 // As RFC 9110 5.6.7 wants the Date header.
 std::string HttpDate(engine::Timestamp now) {
   const std::time_t seconds = static_cast<std::time_t>(now.micros / 1000000);
@@ -58,6 +52,12 @@ engine::Duration TickOf(const TransportOptions& options) {
 }
 
 }  // namespace
+
+std::string ShowEndpoint(const tcp::endpoint& endpoint) {
+  const std::string address = endpoint.address().to_string();
+  return endpoint.address().is_v6() ? absl::StrFormat("[%s]:%d", address, endpoint.port())
+                                    : absl::StrFormat("%s:%d", address, endpoint.port());
+}
 
 // Random bytes for request ids, fetched many at a time: ids need to differ, they are no secrets.
 class TransportCore::CheapRandom final : public engine::Random {
@@ -170,9 +170,9 @@ absl::StatusOr<std::string> TransportCore::Listen(std::string_view host_and_port
   }
   if (error) {
     return absl::UnavailableError(
-        absl::StrFormat("cannot listen on %s: %s", Show(endpoint), error.message()));
+        absl::StrFormat("cannot listen on %s: %s", ShowEndpoint(endpoint), error.message()));
   }
-  const std::string address = Show(acceptor.local_endpoint());
+  const std::string address = ShowEndpoint(acceptor.local_endpoint());
   listeners_.push_back(std::move(listener));
   return address;
 }

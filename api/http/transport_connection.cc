@@ -5,7 +5,6 @@
 #include <cstring>
 #include <utility>
 
-#include <absl/strings/str_format.h>
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/error.hpp>
 
@@ -39,12 +38,7 @@ std::optional<std::string_view> FindHeader(const RequestParts& parts, std::strin
 std::string AddressOf(const TcpSocket& socket) {
   boost::system::error_code error;
   const auto endpoint = socket.remote_endpoint(error);
-  if (error) {
-    return "";
-  }
-  const std::string address = endpoint.address().to_string();
-  return absl::StrFormat(endpoint.address().is_v6() ? "[%s]:%d" : "%s:%d", address,
-                         endpoint.port());
+  return error ? "" : ShowEndpoint(endpoint);
 }
 
 }  // namespace

@@ -34,6 +34,9 @@ using TcpAcceptor = asio::basic_socket_acceptor<asio::ip::tcp, IoExecutor>;
 
 class Connection;
 
+// `192.0.2.7:80`, `[2001:db8::1]:443`
+std::string ShowEndpoint(const asio::ip::tcp::endpoint& endpoint);
+
 // One thread (the I/O thread), except where noted.
 class TransportCore final : public std::enable_shared_from_this<TransportCore> {
  public:
