@@ -1,6 +1,7 @@
 // halo: the operator's command line over a store.
 
 #include <cstdio>
+#include <exception>
 #include <functional>
 #include <iostream>
 #include <string>
@@ -181,5 +182,10 @@ int Run(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  return Run(argc, argv);
+  try {
+    return Run(argc, argv);
+  } catch (const std::exception& error) {
+    std::cerr << "error: " << error.what() << "\n";
+    return 1;
+  }
 }
