@@ -127,8 +127,7 @@ std::filesystem::path SuiteFolder() {
   const std::filesystem::path root =
       data != nullptr ? std::filesystem::path(data)
                       : std::filesystem::path(HALO_SOURCE_ROOT) / ".." / "shared" / "data";
-  const std::filesystem::path beside = root / "json-parsing" / "test_parsing";
-  return beside;
+  return root / "json-parsing" / "test_parsing";
 }
 
 // Files that the suite wants accepted and that we refuse on purpose.

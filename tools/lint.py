@@ -1,0 +1,142 @@
+#!/usr/bin/env python3
+"""Runs clang-tidy over every source of a build folder that has not passed as it is.
+
+usage: lint.py [--clang-tidy PROGRAM] [--jobs N] BUILD_DIR [PATTERN]
+
+A source passes for good: its key is the hash of the tool's version, the configuration that is in
+force in its folder, its command line, and the bytes of everything it includes, as the build noted
+it. What passed is kept in BUILD_DIR/lint.json, so a second run looks only at what changed. PATTERN
+is a part of the paths to look at. REQUIRES: BUILD_DIR is built. Exit code 1: something was found.
+"""
+
+import argparse
+import concurrent.futures
+import hashlib
+import json
+import os
+import pathlib
+import shlex
+import subprocess
+import sys
+import threading
+
+ARGUMENTS = ["--quiet"]
+
+
+class Hashes:
+    """The hash of a file's bytes, read once a run."""
+
+    def __init__(self):
+        self.known = {}
+
+    def of(self, path):
+        if path not in self.known:
+            try:
+                data = pathlib.Path(path).read_bytes()
+            except OSError:
+                data = b"missing"
+            self.known[path] = hashlib.sha256(data).hexdigest()
+        return self.known[path]
+
+
+def sources(build, root, pattern):
+    """`{path from the root: command}` of our own sources."""
+    found = {}
+    for command in json.loads((build / "compile_commands.json").read_text()):
+        path = (build / command["file"]).resolve()
+        if root not in path.parents or build in path.parents:
+            continue
+        name = str(path.relative_to(root))
+        if pattern in name:
+            found[name] = command
+    return found
+
+
+def dependencies(build):
+    """`{object: [paths]}` as ninja noted them."""
+    out = subprocess.run(["ninja", "-C", str(build), "-t", "deps"], check=True,
+                         capture_output=True, text=True).stdout
+    found = {}
+    current = None
+    for line in out.splitlines():
+        if line.startswith("    "):
+            current.append(str((build / line.strip()).resolve()))
+        elif ": #deps" in line:
+            current = found.setdefault(line.split(": #deps")[0], [])
+    return found
+
+
+def configurations(root, name):
+    """The `.clang-tidy` files from the source's folder up to the root."""
+    folder = (root / name).parent
+    return [f / ".clang-tidy" for f in [folder, *folder.parents]
+            if root in [f, *f.parents] and (f / ".clang-tidy").exists()]
+
+
+def key_of(name, command, version, root, deps, hashes):
+    parts = [version, *ARGUMENTS, *shlex.split(command["command"])]
+    for path in configurations(root, name):
+        parts += [str(path.relative_to(root)), hashes.of(str(path))]
+    for path in sorted(deps):
+        parts += [path, hashes.of(path)]
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()
+
+
+class Run:
+    def __init__(self, tool, build, root):
+        self.tool = tool
+        self.build = build
+        self.root = root
+        self.lock = threading.Lock()
+        self.record = build / "lint.json"
+        self.passed = json.loads(self.record.read_text()) if self.record.exists() else {}
+        self.failed = []
+
+    def look_at(self, name, key):
+        done = subprocess.run([self.tool, *ARGUMENTS, "-p", str(self.build), name], cwd=self.root,
+                              capture_output=True, text=True)
+        with self.lock:
+            if done.returncode == 0 and "warning:" not in done.stdout:
+                self.passed[name] = key
+                new = self.record.with_suffix(".new")
+                new.write_text(json.dumps(self.passed, indent=0, sort_keys=True))
+                os.replace(new, self.record)
+            else:
+                self.failed.append(name)
+                print(done.stdout or done.stderr, end="", flush=True)
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--clang-tidy", default="clang-tidy-19")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count())
+    parser.add_argument("build")
+    parser.add_argument("pattern", nargs="?", default="")
+    options = parser.parse_args()
+    build = pathlib.Path(options.build).resolve()
+    root = pathlib.Path(__file__).resolve().parent.parent
+    version = subprocess.run([options.clang_tidy, "--version"], check=True, capture_output=True,
+                             text=True).stdout
+    noted = dependencies(build)
+    hashes = Hashes()
+    run = Run(options.clang_tidy, build, root)
+    todo = {}
+    wanted = sources(build, root, options.pattern)
+    for name, command in wanted.items():
+        # Without a note of what it includes, nothing can be known to be unchanged.
+        deps = noted.get(command["output"])
+        key = key_of(name, command, version, root, deps, hashes) if deps else ""
+        if not key or run.passed.get(name) != key:
+            todo[name] = key
+    print(f"lint: {len(todo)} of {len(wanted)} sources to look at", flush=True)
+    with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+        for done in [pool.submit(run.look_at, *item) for item in sorted(todo.items())]:
+            done.result()
+    if not wanted:
+        sys.exit("lint: no source to look at")
+    print(f"lint: {len(run.failed)} of {len(wanted)} sources have findings")
+    sys.exit(1 if run.failed else 0)
+
+
+if __name__ == "__main__":
+    main()
