@@ -215,9 +215,11 @@ void Heartbeat::Object() {
           absl::StrFormat("replica %s has another state of stream %d", key.first, Raw(key.second)));
     }
   }
+  {
+    MutexLock lock(mutex_);
+    counters_.differing = differing;
+  }
   proof_.SetObjection(objection);
-  MutexLock lock(mutex_);
-  counters_.differing = differing;
 }
 
 }  // namespace engine

@@ -18,11 +18,6 @@
 namespace engine::file {
 namespace {
 
-// Names this life of this store; files have only one (engine/journal.h, Origin).
-Origin FileOrigin() {
-  return {"file"};
-}
-
 std::string Text(const absl::Status& status) {
   return {status.message().data(), status.message().size()};
 }

@@ -32,6 +32,11 @@ struct Writing {
   std::unique_ptr<StateLog> rows;  // Leases and key-value rows.
 };
 
+// Names this life of this store; files have only one (engine/journal.h, Origin).
+inline Origin FileOrigin() {
+  return {"file"};
+}
+
 class FileJournal final : public Engine, public Journal {
  public:
   FileJournal(std::unique_ptr<Directory> directory, Catalogue catalogue, Contents contents,
@@ -85,7 +90,7 @@ class FileJournal final : public Engine, public Journal {
 
   const std::unique_ptr<Directory> directory_;
   const Options options_;
-  LocalPresence presence_{*options_.clock};
+  LocalPresence presence_{*options_.clock, FileOrigin()};
   const Writing writing_;
   State state_;
   NoRows no_rows_;

@@ -2,8 +2,8 @@
 //
 // A lane is a number of places. A commit does not wait behind flights, a flight not behind scans,
 // and neither a heartbeat or the renewal of a lease nor the readiness ping behind anything: these
-// two also have a connection of their own. All others are alike. When the database is away, one connect at a
-// time is tried (reconnect.h).
+// two lanes also have a connection of their own. All others are alike. When the database is away,
+// one connect at a time is tried (reconnect.h).
 
 #pragma once
 

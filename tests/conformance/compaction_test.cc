@@ -134,7 +134,8 @@ TEST_P(CompactionConformance, AWriterBelowTheFloorIsToldUnderTheLock) {
   }
   Raise(3);
   ASSERT_OK_AND_ASSIGN(auto transaction, journal().Begin(Soon()));
-  ASSERT_OK_AND_ASSIGN(const auto state, transaction->Read({.after = {{kThings, Position{1}, {}}}}));
+  const Question question{.after = {{kThings, Position{1}, {}}}};
+  ASSERT_OK_AND_ASSIGN(const auto state, transaction->Read(question));
   EXPECT_THAT(state.news.compacted, ElementsAre(kThings));
   EXPECT_THAT(state.news.rows, IsEmpty());
 }

@@ -261,10 +261,13 @@ TEST_F(SettingsTest, TheTimeToLiveOfLeasesHasBounds) {
 
 TEST_F(SettingsTest, RetentionsAreTheCataloguesUnlessToldOtherwise) {
   ASSERT_OK_AND_ASSIGN(const ServeConfig stock, Serve({}));
-  const engine::Retentions defaults = {{schemas::kResourcesStream, std::chrono::hours(24 * 30)}};
+  const engine::Duration month = std::chrono::hours(24 * 30);
+  const engine::Retentions defaults = {{schemas::kResourcesStream, month},
+                                       {schemas::kControllerStateStream, month},
+                                       {schemas::kDocumentsStream, month}};
   EXPECT_EQ(stock.server.compaction.retentions, defaults);
   ASSERT_OK_AND_ASSIGN(const ServeConfig never, Serve({{"retention", "resources=never"}}));
-  EXPECT_TRUE(never.server.compaction.retentions.empty());
+  EXPECT_FALSE(never.server.compaction.retentions.contains(schemas::kResourcesStream));
   for (const char* wrong : {"resources", "audit=1d", "nothing=1d"}) {
     EXPECT_THAT(Serve({{"retention", wrong}}),
                 StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("retention")))
