@@ -95,8 +95,8 @@ absl::StatusOr<std::unique_ptr<Connection>> Connector::Connect(const Statements&
   RETURN_IF_ERROR(connection->Run({{statements.session, std::move(params)}}, deadline).status);
   RETURN_IF_ERROR(connection->Prepare(
       {&statements.begin, &statements.settings, &statements.lock, &statements.locked,
-       &statements.news, &statements.tails, &statements.insert, &statements.answers,
-       &statements.keep, &statements.ping},
+       &statements.news, &statements.rows, &statements.tails, &statements.insert,
+       &statements.answers, &statements.keep, &statements.ping},
       deadline));
   return connection;
 }

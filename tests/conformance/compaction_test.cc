@@ -134,7 +134,7 @@ TEST_P(CompactionConformance, AWriterBelowTheFloorIsToldUnderTheLock) {
   }
   Raise(3);
   ASSERT_OK_AND_ASSIGN(auto transaction, journal().Begin(Soon()));
-  const Question question{.after = {{kThings, Position{1}, {}}}};
+  const engine::Question question{.after = {{kThings, Position{1}, {}}}};
   ASSERT_OK_AND_ASSIGN(const auto state, transaction->Read(question));
   EXPECT_THAT(state.news.compacted, ElementsAre(kThings));
   EXPECT_THAT(state.news.rows, IsEmpty());

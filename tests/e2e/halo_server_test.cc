@@ -136,7 +136,7 @@ TEST(HaloServerTest, WithEveryConnectionBusyItIsReadyAndRefusesInTime) {
         HttpClient client(server->url());
         const auto answer = i % 2 == 0
                                 ? client.Get(kClusters)
-                                : client.Post(kClusters, ClusterBody("c" + std::to_string(i)));
+                                : client.Post(kClusters, ClusterBody("busy" + std::to_string(i)));
         ASSERT_OK(answer);
         EXPECT_EQ(answer->status, 503) << answer->body;
         EXPECT_EQ(answer->Header("retry-after"), "1");

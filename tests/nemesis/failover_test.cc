@@ -154,6 +154,9 @@ TEST_F(FailoverTest, ADatabaseThatIsPutBackIsNoticedAndACopyElsewhereIsTheSame) 
   ASSERT_TRUE(replicas_->Kill(0, "kept"));
   ASSERT_OK(standby_->TakeDataOf(*primary_));
   ASSERT_TRUE(replicas_->Kill(0, "lost"));
+  for (std::size_t i = 0; i < replicas_->size(); ++i) {
+    ASSERT_OK(replicas_->Killed(i));  // Each has seen what will be gone.
+  }
   ASSERT_OK(primary_->Stop(support::StopMode::kImmediate));
   ASSERT_OK(standby_->StartAgain());
   for (std::size_t i = 0; i < replicas_->size(); ++i) {
