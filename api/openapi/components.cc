@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "api/dispatch/idempotency.h"
 #include "api/http/problem.h"
 #include "api/openapi/schemas.h"
 #include "api/resources/list_params.h"
@@ -24,7 +25,7 @@ constexpr std::array<Refused, 9> kRefused = {{
     {409, "The state of the resource, or of another one, forbids it."},
     {412, "The resource is not as `If-Match` wants it."},
     {413, "The body, or what would be stored of it, is too large."},
-    {422, "A child is created under its parent."},
+    {422, "The `Idempotency-Key` was another request's, or a child is created without its parent."},
     {501, "The request has a `search`, which this server cannot do."},
     {503,
      "The store cannot be reached, or too many requests wait: nothing was done, or `outcome` "
@@ -93,6 +94,11 @@ JsonObject ComponentParameters() {
       {"IfMatch",
        Parameter("If-Match", "header", "ETags of which the resource must have one; `*` takes any.",
                  TextSchema())},
+      {"IdempotencyKey",
+       Parameter("Idempotency-Key", "header",
+                 "Sent again with it, on any replica, the same request is done once and gets its "
+                 "first answer, for 24 hours.",
+                 {{"type", "string"}, {"minLength", 1}, {"maxLength", kMaxIdempotencyKeyBytes}})},
       {"RequestId", Parameter("X-Request-ID", "header",
                               "What the request is known by in logs, answers and the audit. Made "
                               "up where it is absent or something else.",

@@ -57,13 +57,10 @@ Described DescribeList(const ResourceOperation& operation, const KindSchemas& sc
 Described DescribeCreate(const ResourceOperation& operation, const KindSchemas& schemas) {
   Described create{.verb = "create",
                    .summary = "Create a " + NounOf(operation.scope),
-                   .parameters = {},
+                   .parameters = {"IdempotencyKey"},
                    .body = schemas.create,
                    .responses = {},
-                   .refused = {400, 403, 413, 503}};
-  if (operation.scope.kind == nullptr || IsRefusedCreate(operation)) {
-    create.refused.push_back(422);
-  }
+                   .refused = {400, 403, 413, 422, 503}};
   if (IsRefusedCreate(operation)) {
     create.summary += ": refused, since its parent is not in the path";
     return create;
@@ -82,25 +79,25 @@ Described DescribeOne(const ResourceOperation& operation, const KindSchemas& sch
     case ResourceAction::kPatch:
       return {.verb = "patch",
               .summary = "Replace the spec or labels of a " + noun,
-              .parameters = {"IfMatch"},
+              .parameters = {"IfMatch", "IdempotencyKey"},
               .body = schemas.patch,
               .responses = {{"200", Success("As it is now.", schemas.resource, true)}},
-              .refused = {400, 403, 404, 409, 412, 413, 503}};
+              .refused = {400, 403, 404, 409, 412, 413, 422, 503}};
     case ResourceAction::kDelete:
       return {
           .verb = "delete",
           .summary = "Ask for the deletion of a " + noun,
-          .parameters = {"IfMatch"},
+          .parameters = {"IfMatch", "IdempotencyKey"},
           .body = {},
           .responses = {{"202", Success("It is on its way out, or gone.", schemas.resource, true)}},
-          .refused = {400, 403, 404, 409, 412, 413, 503}};
+          .refused = {400, 403, 404, 409, 412, 413, 422, 503}};
     case ResourceAction::kForceDelete:
       return {.verb = "forceDelete",
               .summary = "Remove a " + noun + " that is on its way out, and all below it",
-              .parameters = {"IfMatch"},
+              .parameters = {"IfMatch", "IdempotencyKey"},
               .body = "ForceDeleteRequest",
               .responses = {{"204", Success("It is gone.", "", false)}},
-              .refused = {400, 403, 404, 409, 412, 413, 503}};
+              .refused = {400, 403, 404, 409, 412, 413, 422, 503}};
     default:
       return {.verb = "get",
               .summary = "Show a " + noun,
