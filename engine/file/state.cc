@@ -139,7 +139,7 @@ void State::Compact(StreamId stream, const std::vector<Position>& removed, Floor
 
 std::optional<SegmentId> State::Sparsest() const {
   MutexLock lock(mutex_);
-  if (scans_ > 0) {
+  if (IsPinned()) {
     return std::nullopt;
   }
   std::optional<std::size_t> sparsest;
@@ -158,7 +158,7 @@ std::optional<SegmentId> State::Sparsest() const {
 bool State::Replace(const RewrittenSegment& segment, Floors floors) {
   auto shared = std::make_shared<const Floors>(std::move(floors));
   MutexLock lock(mutex_);
-  if (!GUARD("file.pinned-segments", scans_ == 0)) {
+  if (IsPinned()) {
     return false;
   }
   const auto place = std::ranges::find(segments_, segment.id.first, &SegmentId::first);
@@ -170,6 +170,10 @@ bool State::Replace(const RewrittenSegment& segment, Floors floors) {
   counts_[number] = {.rows = segment.rows.size(), .dead = 0};
   floors_ = std::move(shared);
   return true;
+}
+
+bool State::IsPinned() const {
+  return !GUARD("file.pinned-segments", scans_ == 0);
 }
 
 void State::Count(int scans) {

@@ -90,6 +90,7 @@ class State {
 
  private:
   void Count(int scans);
+  bool IsPinned() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   const StreamTail* FindTail(StreamId stream) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const Catalogue catalogue_;

@@ -214,17 +214,21 @@ TEST_F(CompactedDirectoryTest, AnOldGenerationThatWasLeftIsRemoved) {
 
 TEST_F(CompactedDirectoryTest, AScanReadsItsCutWhateverIsCompactedMeanwhile) {
   const auto engine = directory_.Open(SmallSegments());
-  PutMany(*engine, 200);
+  // Larger than what a scan hands over at once, each row in a segment of its own.
+  constexpr int kRows = 40;
+  for (int i = 0; i < kRows; ++i) {
+    Put(*engine, "key", std::string(100'000, 'a'));
+  }
   std::uint64_t rows = 0;
-  std::uint64_t raised = 0;
   const auto take = [&](std::span<const Record> some) {
     rows += some.size();
-    raised += 60;
-    EXPECT_OK(Raise(*engine, std::min<std::uint64_t>(raised, 190)));
+    // One row a step, and with each step a segment is written anew that can be.
+    Compactor compactor(engine->journal(), {.retentions = {}, .rows_a_step = 1});
+    EXPECT_OK(compactor.RaiseTo(kThings, Position{kRows - 1}, std::chrono::seconds(30)));
     return absl::OkStatus();
   };
   EXPECT_OK(engine->journal().Scan({.after = {{kThings, {}, {}}}}, take, Soon()));
-  EXPECT_EQ(rows, 200U);
+  EXPECT_EQ(rows, static_cast<std::uint64_t>(kRows));
 }
 
 TEST_F(CompactedDirectoryTest, EveryFlippedBitOfASegmentThatWasWrittenAnewIsRefused) {
