@@ -1,7 +1,12 @@
 #include "bench/support/kills.h"
 
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
+#include <string>
+#include <utility>
+
+#include <absl/strings/str_format.h>
 
 #include "bench/support/loop.h"
 #include "projections/kill_list.h"
@@ -11,15 +16,19 @@ namespace {
 
 class KillCommand final : public engine::Command {
  public:
-  KillCommand(engine::Committer& committer, int writer, bool kill, Laps& laps)
-      : committer_(committer), writer_(writer), kill_(kill), laps_(laps), began_(Now()) {}
+  KillCommand(engine::Committer& committer, std::string experiment, bool kill, Laps& laps)
+      : committer_(committer),
+        experiment_(std::move(experiment)),
+        kill_(kill),
+        laps_(laps),
+        began_(Now()) {}
 
   engine::Deadline deadline() const override {
     return engine::Deadline::After(std::chrono::minutes(1));
   }
 
   engine::Proposal Decide(const engine::DecideContext& context) override {
-    const projections::KillRequest request{.name = "experiment-" + std::to_string(writer_),
+    const projections::KillRequest request{.name = experiment_,
                                            .killed = kill_,
                                            .by = "operator@example.com",
                                            .reason = "error rate above the guardrail of 2 %"};
@@ -34,13 +43,13 @@ class KillCommand final : public engine::Command {
     }
     laps_.Done(began_);
     if (laps_.Take()) {
-      committer_.Submit(std::make_unique<KillCommand>(committer_, writer_, !kill_, laps_));
+      committer_.Submit(std::make_unique<KillCommand>(committer_, experiment_, !kill_, laps_));
     }
   }
 
  private:
   engine::Committer& committer_;
-  const int writer_;
+  const std::string experiment_;
   const bool kill_;
   Laps& laps_;
   const engine::Duration began_;
@@ -49,9 +58,13 @@ class KillCommand final : public engine::Command {
 }  // namespace
 
 void RunWriters(engine::Committer& committer, int writers, Laps& laps) {
+  // A run may end with an experiment killed, and the next one starts with a kill: new names.
+  static std::atomic<int> runs = 0;
+  const int run = ++runs;
   for (int writer = 0; writer < writers; ++writer) {
     if (laps.Take()) {
-      committer.Submit(std::make_unique<KillCommand>(committer, writer, true, laps));
+      committer.Submit(std::make_unique<KillCommand>(
+          committer, absl::StrFormat("experiment-%d-%d", run, writer), true, laps));
     }
   }
   laps.Wait();
