@@ -115,11 +115,13 @@ absl::Status CheckHeads(Journal& journal, std::span<Follower* const> followers, 
   ASSIGN_OR_RETURN(const std::vector<StreamTail> tails, journal.Tails(deadline));
   for (std::size_t i = 0; i < followers.size(); ++i) {
     const Cursors cursors = views[i]->cursors();
-    const bool is_ahead = std::ranges::any_of(cursors, [&](const StreamCursor& cursor) {
+    const bool differs = std::ranges::any_of(cursors, [&](const StreamCursor& cursor) {
       const auto tail = std::ranges::find(tails, cursor.stream, &StreamTail::stream);
-      return tail != tails.end() && tail->position < cursor.position;
+      return tail != tails.end() &&
+             (tail->position < cursor.position ||
+              (tail->position == cursor.position && tail->digest != cursor.digest));
     });
-    if (!GUARD("history.heads", !is_ahead)) {
+    if (!GUARD("history.heads", !differs)) {
       followers[i]->Doubt();
     }
   }

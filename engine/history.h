@@ -32,9 +32,9 @@ namespace engine {
 absl::Status ConfirmHistory(Journal& journal, Follower& follower, Deadline deadline);
 
 // Compares where the store's streams end with the cursors of the followers. A stream that ends
-// before its cursor lost rows although no other life of the store answered (somebody deleted them,
-// a table was put back in its place): its follower doubts the history then, and the next news
-// confirms it. Blocks. Fails as Journal::Tails does.
+// before its cursor, or at it with another digest, is another one although no other life of the
+// store answered (somebody deleted rows, a table was put in its place): its follower doubts the
+// history then, and the next news confirms it. Blocks. Fails as Journal::Tails does.
 absl::Status CheckHeads(Journal& journal, std::span<Follower* const> followers, Deadline deadline);
 
 // How many streams were found with another history, in this process.

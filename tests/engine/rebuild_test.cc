@@ -215,6 +215,23 @@ TEST_F(RebuildTest, RowsThatAreGoneAreNoticedThoughNoOtherLifeAnswers) {
   EXPECT_EQ(Value("a"), "1");
 }
 
+TEST_F(RebuildTest, RowsThatWereMadeAnewAreNoticedThoughNoOtherLifeAnswers) {
+  support::ExpectErrorLogs();
+  Follower* const followers[] = {&follower_};
+  CopyTransaction(Tx{1});
+  CopyTransaction(Tx{2});
+  AppendOne(restored_->journal(), kThings, "a", "other");
+  journal_.SwitchTo(restored_->journal(), "");
+  ASSERT_OK(CatchUp());
+  EXPECT_EQ(Value("a"), "2") << "it ends where we are";
+  ASSERT_OK(CheckHeads(journal_, followers, Soon()));
+  ASSERT_OK(CatchUp());
+  EXPECT_EQ(Value("a"), "refused");
+  ASSERT_OK(follower_.Refold(journal_, Soon()));
+  ASSERT_OK(CatchUp());
+  EXPECT_EQ(Value("a"), "other");
+}
+
 TEST_F(RebuildTest, CanBeBrokenOff) {
   const StreamId things[] = {kThings};
   follower_.Rebuild(things, absl::UnavailableError("test"));
