@@ -51,7 +51,8 @@ absl::Status CheckFollows(const Record& row, const StreamTail& tail) {
   return absl::OkStatus();
 }
 
-absl::Status CheckAnswers(const Appending& appending, std::size_t bytes) {
+// Adds what the answers count for to `bytes`.
+absl::Status CheckAnswers(const Appending& appending, std::size_t& bytes) {
   std::set<std::string_view> keys;
   for (const KeptAnswer& answer : appending.answers) {
     if (answer.key.size() != kAnswerHashBytes || answer.request.size() != kAnswerHashBytes) {
@@ -64,9 +65,6 @@ absl::Status CheckAnswers(const Appending& appending, std::size_t bytes) {
       return absl::InvalidArgumentError("an answer is of another transaction than its rows");
     }
     bytes += AnswerCost(answer.answer.size());
-  }
-  if (bytes > kMaxTransactionBytes) {
-    return absl::InvalidArgumentError("the answers put the transaction over its limit");
   }
   return absl::OkStatus();
 }
@@ -94,9 +92,6 @@ absl::Status CheckAppend(const Catalogue& catalogue, std::span<const StreamTail>
   for (const Record& row : rows) {
     RETURN_IF_ERROR(CheckLimits(catalogue, row));
     bytes += RowCost(row.key.size(), row.payload.size());
-    if (!GUARD("journal.transaction-limit", bytes <= kMaxTransactionBytes)) {
-      return absl::InvalidArgumentError("the transaction is over its limit");
-    }
     if (row.tx != Next(last_tx)) {
       return absl::AbortedError(
           absl::StrFormat("tx %d does not follow %d", Raw(row.tx), Raw(last_tx)));
@@ -105,7 +100,11 @@ absl::Status CheckAppend(const Catalogue& catalogue, std::span<const StreamTail>
     RETURN_IF_ERROR(CheckFollows(row, tail));
     Advance(catalogue, row, tail);
   }
-  return CheckAnswers(appending, bytes);
+  RETURN_IF_ERROR(CheckAnswers(appending, bytes));
+  if (!GUARD("journal.transaction-limit", bytes <= kMaxTransactionBytes)) {
+    return absl::InvalidArgumentError("the transaction is over its limit");
+  }
+  return absl::OkStatus();
 }
 
 std::vector<StreamTail> TailsAfter(const Catalogue& catalogue, std::vector<StreamTail> tails,
