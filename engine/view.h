@@ -80,8 +80,10 @@ class FreshView {
 
   // Image::kNeeds is the least freshness with which it may be read.
   template <std::derived_from<ProjectionImage> Image>
-  requires(Image::kNeeds <= F) absl::StatusOr<const Image*> Get()
-  const { return ImageIn<Image>(*view_); }
+    requires(Image::kNeeds <= F)
+  absl::StatusOr<const Image*> Get() const {
+    return ImageIn<Image>(*view_);
+  }
   Tx tx() const { return view_->tx; }
   Timestamp at() const { return view_->at; }
   const ViewPtr& ptr() const { return view_; }

@@ -55,9 +55,9 @@ TEST_F(CompactionCheckTest, AFloorRisesAndStaysBelowTheEnd) {
 
 TEST_F(CompactionCheckTest, WhatIsRemovedIsInOrderAndBelowTheFloor) {
   using Rows = std::vector<RowKey>;
-  for (const Rows& rows : {Rows{{Position{5}, "b"}, {Position{2}, "a"}},
-                           Rows{{Position{5}, "b"}, {Position{5}, "b"}}, Rows{{Position{7}, "c"}},
-                           Rows{{Position{0}, "d"}}}) {
+  for (const Rows& rows :
+       {Rows{{Position{5}, "b"}, {Position{2}, "a"}}, Rows{{Position{5}, "b"}, {Position{5}, "b"}},
+        Rows{{Position{7}, "c"}}, Rows{{Position{0}, "d"}}}) {
     step_.remove = rows;
     EXPECT_EQ(Judge(), absl::StatusCode::kInvalidArgument);
   }

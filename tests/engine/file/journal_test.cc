@@ -123,7 +123,9 @@ TEST_F(FileJournalTest, TimeDoesNotGoBackOverARestart) {
 }
 
 TEST_F(FileJournalTest, AClosedJournalIsCoveredByItsHeadMark) {
-  { AppendEvent(*data_.Open(), "one"); }
+  {
+    AppendEvent(*data_.Open(), "one");
+  }
   ASSERT_OK_AND_ASSIGN(const Directory directory, Directory::OpenForReading(data_.path()));
   ASSERT_OK_AND_ASSIGN(const HeadMark mark, ReadHeadMark(directory));
   EXPECT_EQ(mark.tx, Tx{1});
@@ -284,7 +286,9 @@ TEST_F(FileJournalTest, AWriterThatIsKilledLosesNothingAcknowledged) {
 
 // One of a stream's rows lies where another should: the place is wrong, not the bytes.
 TEST_F(FileJournalTest, ARowInThePlaceOfAnotherIsRefused) {
-  { AppendEvent(*data_.Open(), "one"); }
+  {
+    AppendEvent(*data_.Open(), "one");
+  }
   ASSERT_OK_AND_ASSIGN(const Directory directory, Directory::OpenForReading(data_.path()));
   const std::uint32_t row = kSegmentHeaderBytes + kFrameHeaderBytes;
   const auto find = [row](Position, std::size_t) -> std::vector<Place> {

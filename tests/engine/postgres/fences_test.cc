@@ -31,12 +31,13 @@ TEST_F(FencesTest, AFenceThatWaitedIsJudgedAfterTheWait) {
   ASSERT_TRUE(stranger.Run("begin").ok);
   ASSERT_TRUE(stranger.Run("select 1 from halo_leases for update").ok);
   ASSERT_OK_AND_ASSIGN(const auto transaction, journal().Begin(Soon()));
-  auto reading = std::async(std::launch::async,
-                            [&] { return transaction->Read({.fences = {term}}); });
+  auto reading =
+      std::async(std::launch::async, [&] { return transaction->Read({.fences = {term}}); });
   EXPECT_TRUE(support::WaitFor(
       [&] {
-        return Says("select exists (select from pg_locks where not granted"
-                    " and locktype in ('tuple', 'transactionid'))");
+        return Says(
+            "select exists (select from pg_locks where not granted"
+            " and locktype in ('tuple', 'transactionid'))");
       },
       Soon()));
   EXPECT_TRUE(support::WaitFor(

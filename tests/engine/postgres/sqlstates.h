@@ -22,12 +22,9 @@ inline constexpr SqlStateGroup kSqlStates[] = {
      "08000 08003 08006 08001 08004 08007 08P01 0A000 25006 25P03 26000 28000 28P01 3D000 "
      "3F000 40003 42703 42P01 42P05 53000 53200 53300 53400 57000 57P01 57P02 57P03 57P04 "
      "57P05 58000 58030 58P01 58P02 25P04 "},
-    {absl::StatusCode::kAborted, AfterError::kKeep,
-     "23505 40000 40002 40001 40P01 72000 "},
-    {absl::StatusCode::kDeadlineExceeded, AfterError::kKeep,
-     "22003 55P03 57014 "},
-    {absl::StatusCode::kResourceExhausted, AfterError::kKeep,
-     "53100 "},
+    {absl::StatusCode::kAborted, AfterError::kKeep, "23505 40000 40002 40001 40P01 72000 "},
+    {absl::StatusCode::kDeadlineExceeded, AfterError::kKeep, "22003 55P03 57014 "},
+    {absl::StatusCode::kResourceExhausted, AfterError::kKeep, "53100 "},
     {absl::StatusCode::kInvalidArgument, AfterError::kKeep,
      "22000 2202E 22021 22008 22005 2200B 22022 22015 2201E 22014 22016 2201F 2201G 22018 "
      "22007 22019 2200D 22025 22P06 22010 22023 22013 2201B 2201W 2201X 2202H 2202G 22009 "
@@ -35,10 +32,8 @@ inline constexpr SqlStateGroup kSqlStates[] = {
      "22P03 22P04 22P05 2200L 2200M 2200N 2200S 2200T 22030 22031 22032 22033 22034 22035 "
      "22036 22037 22038 22039 2203A 2203B 2203C 2203D 2203E 2203F 2203G 23000 23001 23502 "
      "23503 23514 23P01 54000 54001 54011 54023 "},
-    {absl::StatusCode::kPermissionDenied, AfterError::kKeep,
-     "42501 "},
-    {absl::StatusCode::kDataLoss, AfterError::kDrop,
-     "XX001 XX002 "},
+    {absl::StatusCode::kPermissionDenied, AfterError::kKeep, "42501 "},
+    {absl::StatusCode::kDataLoss, AfterError::kDrop, "XX001 XX002 "},
     {absl::StatusCode::kInternal, AfterError::kDrop,
      "25000 25001 25002 25008 25003 25004 25005 25007 25P01 25P02 XX000 "},
     {absl::StatusCode::kInternal, AfterError::kKeep,
