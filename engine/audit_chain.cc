@@ -263,9 +263,11 @@ std::optional<Timestamp> ParseTime(std::string_view text) {
 }
 
 absl::Status ReadMember(std::string_view name, Reader& reader, std::string& value) {
-  std::optional<std::string> text;
-  if (!reader.Skip(",\"") || !reader.Skip(name) || !reader.Skip("\":") ||
-      !(text = reader.String())) {
+  if (!reader.Skip(",\"") || !reader.Skip(name) || !reader.Skip("\":")) {
+    return Malformed(name);
+  }
+  std::optional<std::string> text = reader.String();
+  if (!text) {
     return Malformed(name);
   }
   value = *std::move(text);
@@ -291,13 +293,15 @@ absl::Status ReadDetails(Reader& reader, std::map<std::string, std::string>& det
   }
   std::string_view separator = "{";
   do {
-    std::optional<std::string> key;
-    std::optional<std::string> value;
-    if (!reader.Skip(separator) || !(key = reader.String()) || !reader.Skip(":") ||
-        !(value = reader.String())) {
+    if (!reader.Skip(separator)) {
       return Malformed("details");
     }
-    if (!details.empty() && *key <= details.rbegin()->first) {
+    std::optional<std::string> key = reader.String();
+    if (!key || !reader.Skip(":")) {
+      return Malformed("details");
+    }
+    std::optional<std::string> value = reader.String();
+    if (!value || (!details.empty() && *key <= details.rbegin()->first)) {
       return Malformed("details");
     }
     details.emplace_hint(details.end(), *std::move(key), *std::move(value));

@@ -51,7 +51,7 @@ void Coalescer::Wait(bool proven, Reader reader) {
   if (refusal.ok()) {
     arrived_.Signal();
   } else {
-    reader(refusal);
+    reader(refusal);  // NOLINT(bugprone-use-after-move): moved only if it was not refused.
   }
 }
 

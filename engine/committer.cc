@@ -95,6 +95,7 @@ void Committer::Submit(std::unique_ptr<Command> command) {
     }
   }
   if (!refusal.ok()) {
+    // NOLINTNEXTLINE(bugprone-use-after-move): moved only if it was not refused.
     command->Finish({.kind = CommandOutcome::Kind::kFailed, .why = refusal});
     return;
   }

@@ -178,7 +178,7 @@ absl::StatusOr<CompactionReport> Compactor::Run(const std::function<bool()>& go_
         std::chrono::duration_cast<std::chrono::microseconds>(retention->second).count()};
     // The last row of a stream stays above the floor.
     const Position last{Raw(tail.position) - std::min<std::uint64_t>(Raw(tail.position), 1)};
-    const absl::Status status = CompactStream(tail, {before, last, go_on, patience}, report);
+    absl::Status status = CompactStream(tail, {before, last, go_on, patience}, report);
     if (absl::IsDataLoss(status)) {
       Log(Severity::kError, "a damaged stream is not compacted", {{"why", status.ToString()}});
       report.damaged.push_back(tail.stream);

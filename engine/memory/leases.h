@@ -32,7 +32,7 @@ class RowLeases final : public Leases {
 
    private:
     RowLeases* leases_;
-    const std::set<std::string> names_;
+    std::set<std::string> names_;
   };
 
   // The epoch in its tokens: a store in one process has one life.

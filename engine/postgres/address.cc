@@ -207,7 +207,7 @@ absl::Status CheckSession(bool many, const ServerParams& server) {
     return absl::InvalidArgumentError("the database URL's options may set the search_path only");
   }
   const std::string wanted = Get(server, "target_session_attrs");
-  if (many && wanted != "" && wanted != "any" && wanted != "read-write" && wanted != "primary") {
+  if (many && !wanted.empty() && wanted != "any" && wanted != "read-write" && wanted != "primary") {
     return absl::InvalidArgumentError(
         "target_session_attrs has to be read-write: a standby cannot be written");
   }

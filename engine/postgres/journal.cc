@@ -51,7 +51,7 @@ absl::StatusOr<News> PostgresJournal::ReadAfter(const Cursors& after, Deadline d
                                                        static_cast<std::int64_t>(kNewsPageBytes))},
                          bounded));
   absl::StatusOr<News> news = NewsOf(after, result);
-  const absl::Status status = news.ok() ? lives_.Judge(news->origin) : news.status();
+  absl::Status status = news.ok() ? lives_.Judge(news->origin) : news.status();
   if (!status.ok()) {
     lease->Close();  // A standby, or a table that is gone: not the server that we want.
     return status;
@@ -72,7 +72,7 @@ absl::StatusOr<std::vector<Record>> PostgresJournal::ReadStream(StreamId stream,
             {statements_.rows, NewsParams(after, limit, static_cast<std::int64_t>(kNewsPageBytes))},
             bounded));
   const absl::StatusOr<Origin> origin = OriginOf(result, kServerStart);
-  const absl::Status status = origin.ok() ? lives_.Judge(*origin) : origin.status();
+  absl::Status status = origin.ok() ? lives_.Judge(*origin) : origin.status();
   if (!status.ok()) {
     lease->Close();
     return status;
@@ -87,7 +87,7 @@ absl::StatusOr<std::vector<StreamTail>> PostgresJournal::Tails(Deadline deadline
       const Result result,
       AskOn(*lease, statements_, {statements_.tails, TailsParams(catalogue_)}, bounded));
   absl::StatusOr<AllTails> all = TailsOf(catalogue_, result);
-  const absl::Status status = all.ok() ? lives_.Judge(all->origin) : all.status();
+  absl::Status status = all.ok() ? lives_.Judge(all->origin) : all.status();
   if (!status.ok()) {
     lease->Close();
     return status;

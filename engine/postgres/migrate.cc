@@ -169,7 +169,7 @@ absl::StatusOr<std::vector<std::string>> MigrateTo(const std::vector<Migration>&
     ASSIGN_OR_RETURN(const std::unique_ptr<Connection> connection,
                      connector.ConnectPatiently(options));
     std::vector<std::string> names;
-    const absl::Status status =
+    absl::Status status =
         connection->WithPqxx([&](pqxx::nontransaction& work) { return RunAll(work, run, names); });
     if (status.ok()) {
       return names;

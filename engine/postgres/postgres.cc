@@ -47,7 +47,7 @@ class PostgresEngine final : public Engine {
   // A schema or a server that does not fit any more is told apart from one that is away: it needs
   // an administrator.
   absl::Status CheckReady(Deadline deadline) override {
-    const absl::Status status = Ping(deadline);
+    absl::Status status = Ping(deadline);
     if (status.ok() || absl::IsFailedPrecondition(status)) {
       return status;
     }

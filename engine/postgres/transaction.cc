@@ -108,7 +108,7 @@ absl::Status PostgresTransaction::Ask(const Question& question, LockedState* sta
   const RunOutcome outcome = lease_->Run(steps, deadline_);
   RETURN_IF_ERROR(outcome.status);
   absl::StatusOr<AllTails> ends = TailsOf(catalogue_, outcome.results[0]);
-  const absl::Status sound = ends.ok() ? lives_.Judge(ends->origin) : ends.status();
+  absl::Status sound = ends.ok() ? lives_.Judge(ends->origin) : ends.status();
   if (!sound.ok()) {
     lease_->Close();
     return sound;
