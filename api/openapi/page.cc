@@ -91,7 +91,7 @@ class Page {
   const JsonObject& Resolved(const JsonObject& object) const {
     std::string_view path = TextOf(object, "$ref");
     if (path.empty()) {
-      return object;
+      return object;  // NOLINT(bugprone-return-const-ref-from-parameter): part of document_.
     }
     path.remove_prefix(std::string_view("#/components/").size());
     const std::size_t slash = path.find('/');
