@@ -172,7 +172,7 @@ absl::StatusOr<std::string> TransportCore::Listen(std::string_view host_and_port
     return absl::UnavailableError(
         absl::StrFormat("cannot listen on %s: %s", ShowEndpoint(endpoint), error.message()));
   }
-  const std::string address = ShowEndpoint(acceptor.local_endpoint());
+  std::string address = ShowEndpoint(acceptor.local_endpoint());
   listeners_.push_back(std::move(listener));
   return address;
 }
