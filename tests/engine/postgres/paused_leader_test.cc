@@ -100,7 +100,8 @@ class PausedLeaderTest : public PostgresTest {
           {.argv = {"/proc/self/exe", "--gtest_filter=PausedLeaderWorker.*"},
            .env = {std::string(kWorkerUrl) + "=" + url()}});
       ASSERT_OK(worker);
-      workers_[(*worker)->pid()] = *std::move(worker);
+      const pid_t pid = (*worker)->pid();
+      workers_[pid] = *std::move(worker);
     }
   }
 
