@@ -98,7 +98,7 @@ TEST(ResourcesProjectionTest, DigestIsTheSumThatTheHeaderNames) {
 
 TEST(ResourcesProjectionTest, DigestForgetsWhatIsGone) {
   TestStore store;
-  const std::string kept = store.Add("Channel", "kept");
+  store.Add("Channel", "kept");
   const std::uint64_t before = store.image()->StateDigest();
   const std::string gone = store.Add("Channel", "gone");
   EXPECT_NE(store.image()->StateDigest(), before);
