@@ -8,6 +8,7 @@ A guard in the sources without a row, and a row without a guard, fail too. Speak
 flags and report format, so that it is one test program among the others: `Mutants.<guard>`.
 """
 
+import concurrent.futures
 import fnmatch
 import json
 import os
@@ -20,6 +21,8 @@ import xml.etree.ElementTree
 ROW = re.compile(r"^\| `([a-z][a-z0-9_.-]+)` \|.*\| `([A-Za-z0-9_]+\.[A-Za-z0-9_]+)` \|$")
 GUARD = re.compile(r'\bGUARD\(\s*"([a-z0-9_.-]+)"')
 SECONDS = 120
+# Most of the time a test waits for a server that it starts.
+PARALLEL = 2
 
 
 def guards_in_sources(source):
@@ -124,18 +127,22 @@ def main():
     guards = sorted(guards_in_sources(source) | set(rows))
     chosen = [g for g in guards if any(fnmatch.fnmatch(f"Mutants.{g}", p) for p in patterns)]
     where = holders(programs(build)) if chosen else {}
-    results = []
-    for guard in chosen:
-        print(f"[ RUN      ] Mutants.{guard}", flush=True)
+    known = guards_in_sources(source)
+
+    def look_at(guard):
         if guard not in rows:
-            problem = "docs/guarantees.md does not name its test"
-        elif guard not in guards_in_sources(source):
-            problem = "there is no such guard in the sources"
-        else:
-            problem = judge(guard, rows[guard], where)
-        verdict = "[  FAILED  ]" if problem else "[       OK ]"
-        print(f"{verdict} Mutants.{guard} {problem}".rstrip(), flush=True)
-        results.append((guard, problem))
+            return "docs/guarantees.md does not name its test"
+        if guard not in known:
+            return "there is no such guard in the sources"
+        return judge(guard, rows[guard], where)
+
+    results = []
+    with concurrent.futures.ThreadPoolExecutor(PARALLEL) as pool:
+        for guard, problem in zip(chosen, pool.map(look_at, chosen)):
+            print(f"[ RUN      ] Mutants.{guard}", flush=True)
+            verdict = "[  FAILED  ]" if problem else "[       OK ]"
+            print(f"{verdict} Mutants.{guard} {problem}".rstrip(), flush=True)
+            results.append((guard, problem))
     output = flags.get("--gtest_output", "")
     if output.startswith("xml:"):
         report(output[4:], results)
