@@ -13,7 +13,8 @@ constexpr engine::Duration kPatience = std::chrono::seconds(30);
 Compaction::Compaction(engine::Engine& engine, const CompactionOptions& options)
     : interval_(options.interval),
       compactor_(engine.journal(), {.retentions = options.retentions}),
-      elector_(engine.leases(), {.lease = "compaction", .ttl = options.lease_ttl},
+      elector_(engine.leases(),
+               {.lease = "compaction", .ttl = options.lease_ttl, .skew = &clock_skew_},
                [this](engine::Term& term) { Lead(term); }) {}
 
 void Compaction::Lead(engine::Term& term) {

@@ -9,6 +9,7 @@
 #include <atomic>
 #include <cstdint>
 
+#include "engine/clock_skew.h"
 #include "engine/compactor.h"
 #include "engine/elector.h"
 #include "engine/engine.h"
@@ -36,6 +37,8 @@ class Compaction {
   };
   Counters counters() const { return {runs_, failed_, removed_}; }
   const engine::Elector& elector() const { return elector_; }
+  // What the answers about the lease said of the store's clock.
+  const engine::ClockSkew& clock_skew() const { return clock_skew_; }
 
  private:
   void Lead(engine::Term& term);
@@ -46,6 +49,7 @@ class Compaction {
   std::atomic<std::uint64_t> runs_ = 0;
   std::atomic<std::uint64_t> failed_ = 0;
   std::atomic<std::uint64_t> removed_ = 0;
+  engine::ClockSkew clock_skew_;
   engine::Elector elector_;  // Last: its destruction waits for the step under way.
 };
 

@@ -227,6 +227,7 @@ void Server::AddMetricSources() {
     std::ranges::stable_sort(samples.begin() + first, samples.end(), {}, &Sample::name);
   });
   metrics_.AddElector(compaction_->elector());
+  metrics_.AddClockSkew(compaction_->clock_skew());
   if (options_.backend_metrics) {
     metrics_.AddSource(options_.backend_metrics);
   }

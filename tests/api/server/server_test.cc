@@ -113,6 +113,17 @@ TEST_F(ServerTest, MetricsCountWhatWasAnswered) {
   EXPECT_THAT(text, HasSubstr(R"(halo_journal_position{stream="audit"} 0)"));
 }
 
+TEST_F(ServerTest, MetricsShowTheLeaseAndTheStoresClock) {
+  Start();
+  EXPECT_TRUE(support::WaitFor(
+      [this] {
+        const std::string text = Get("/metrics").body;
+        return text.find("halo_leader{lease=\"compaction\"} 1\n") != std::string::npos &&
+               text.find("halo_clock_skew_seconds ") != std::string::npos;
+      },
+      support::Soon()));
+}
+
 TEST_F(ServerTest, AForceDeleteIsLoggedBeforeAndAfter) {
   Start();
   support::HttpClient client("http://" + server_->address());
