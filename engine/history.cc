@@ -77,6 +77,32 @@ void Tell(const Compared& stream, const Origin& origin) {
        {"origin", origin.id}});
 }
 
+// A stream stops, as if it were damaged, when rows that we know were replaced before we looked and
+// the news goes on behind them. The row at its cursor tells: it is ours still, or another one.
+absl::Status CheckStopped(Journal& journal, Follower& follower, const View& view,
+                          std::span<const StreamTail> tails, Deadline deadline) {
+  for (const StreamView& stream : view.streams) {
+    const auto tail = std::ranges::find(tails, stream.stream, &StreamTail::stream);
+    if (!absl::IsDataLoss(stream.health) || stream.position == Position::kBeforeFirst ||
+        tail == tails.end() || stream.position < tail->floor.position) {
+      continue;
+    }
+    ASSIGN_OR_RETURN(const std::vector<Record> rows,
+                     journal.ReadStream(stream.stream, stream.position, 1, deadline));
+    Compared compared{.ours = {stream.stream, stream.position, stream.digest},
+                      .theirs = std::nullopt};
+    if (!rows.empty() && rows.front().position == stream.position) {
+      compared.theirs = rows.front().digest;
+    }
+    if (!GUARD("history.stopped", !compared.Differs())) {
+      Tell(compared, {});
+      const StreamId streams[] = {stream.stream};
+      follower.Rebuild(streams, absl::UnavailableError("the history in the store is another one"));
+    }
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 absl::Status ConfirmHistory(Journal& journal, Follower& follower, Deadline deadline) {
@@ -124,6 +150,7 @@ absl::Status CheckHeads(Journal& journal, std::span<Follower* const> followers, 
     if (!GUARD("history.heads", !differs)) {
       followers[i]->Doubt();
     }
+    RETURN_IF_ERROR(CheckStopped(journal, *followers[i], *views[i], tails, deadline));
   }
   return absl::OkStatus();
 }

@@ -34,7 +34,9 @@ absl::Status ConfirmHistory(Journal& journal, Follower& follower, Deadline deadl
 // Compares where the store's streams end with the cursors of the followers. A stream that ends
 // before its cursor, or at it with another digest, is another one although no other life of the
 // store answered (somebody deleted rows, a table was put in its place): its follower doubts the
-// history then, and the next news confirms it. Blocks. Fails as Journal::Tails does.
+// history then, and the next news confirms it. A stopped stream whose row at the cursor is another
+// one by now is not damaged but has another history: it is rebuilt. Blocks. Fails as Journal::Tails
+// and ReadStream do.
 absl::Status CheckHeads(Journal& journal, std::span<Follower* const> followers, Deadline deadline);
 
 // How many streams were found with another history, in this process.

@@ -250,8 +250,30 @@ TEST_F(RebuildTest, ADamagedStreamStaysStopped) {
   ASSERT_OK(CatchUp());
   ASSERT_OK(follower_.Refold(journal_, Soon()));
   ASSERT_OK(CatchUp());
+  Follower* const followers[] = {&follower_};
+  ASSERT_OK(CheckHeads(journal_, followers, Soon()));
   EXPECT_THAT(Of(kThings).health, StatusIs(absl::StatusCode::kDataLoss));
   EXPECT_OK(follower_.view()->Whole());
+}
+
+// Somebody put the rows back and others wrote on, all while this replica was paused.
+TEST_F(RebuildTest, AStreamThatStoppedAtAnotherHistoryStartsOver) {
+  support::ExpectErrorLogs();
+  const std::uint64_t before = HistoryChanges();
+  CopyTransaction(Tx{1});
+  CopyTransaction(Tx{2});
+  AppendOne(restored_->journal(), kThings, "a", "other");
+  AppendOne(restored_->journal(), kThings, "a", "later");
+  journal_.SwitchTo(restored_->journal(), "");
+  ASSERT_OK(CatchUp());
+  EXPECT_THAT(Of(kThings).health, StatusIs(absl::StatusCode::kDataLoss));
+  Follower* const followers[] = {&follower_};
+  ASSERT_OK(CheckHeads(journal_, followers, Soon()));
+  EXPECT_EQ(Value("a"), "refused");
+  EXPECT_EQ(HistoryChanges(), before + 1);
+  ASSERT_OK(follower_.Refold(journal_, Soon()));
+  ASSERT_OK(CatchUp());
+  EXPECT_EQ(Value("a"), "later");
 }
 
 TEST_F(RebuildTest, HappensInTheBackgroundUntilTheStoreCanBeRead) {
