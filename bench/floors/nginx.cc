@@ -22,10 +22,11 @@ Nginx::Nginx(const std::string& body) : url_(absl::StrFormat("http://127.0.0.1:%
   }
   directory_ = *std::move(directory);
   const std::string& dir = directory_->path();
+  // One process: a worker would outlive its master, which is killed in the end.
   const auto config = directory_->Write(
       "nginx.conf",
       absl::StrFormat(
-          "daemon off; worker_processes 1; pid %s/pid; error_log %s/error.log;\n"
+          "daemon off; master_process off; pid %s/pid; error_log %s/error.log;\n"
           "events { worker_connections 1024; }\n"
           "http { access_log off; keepalive_requests 100000000;\n"
           "  client_body_temp_path %s/b; proxy_temp_path %s/p; fastcgi_temp_path %s/f;\n"
