@@ -1,12 +1,17 @@
 #!/usr/bin/env python3
 """Runs clang-tidy over every source of a build folder that has not passed as it is.
 
-usage: lint.py [--clang-tidy PROGRAM] [--jobs N] BUILD_DIR [PATTERN]
+usage: lint.py [--analyze] [--clang-tidy PROGRAM] [--jobs N] BUILD_DIR [PATTERN]
+
+With --analyze the static analyzer, which takes three times as long as all other checks together,
+walks the paths of what is served (not of tests and benchmarks, where they are mostly the test
+library's), and nothing else is checked.
 
 A source passes for good: its key is the hash of the tool's version, the configuration that is in
 force in its folder, its command line, and the bytes of everything it includes, as the build noted
-it. What passed is kept in BUILD_DIR/lint.json, so a second run looks only at what changed. PATTERN
-is a part of the paths to look at. REQUIRES: BUILD_DIR is built. Exit code 1: something was found.
+it. What passed is kept in BUILD_DIR/lint.json (analyze.json), so a second run looks only at what
+changed. PATTERN is a part of the paths to look at. REQUIRES: BUILD_DIR is built. Exit code 1:
+something was found.
 """
 
 import argparse
@@ -21,6 +26,8 @@ import sys
 import threading
 
 ARGUMENTS = ["--quiet"]
+ANALYZER = ["--checks=-*,clang-analyzer-*,-clang-analyzer-optin.core.EnumCastOutOfRange"]
+NOT_SERVED = ("tests/", "bench/")
 
 
 class Hashes:
@@ -39,7 +46,7 @@ class Hashes:
         return self.known[path]
 
 
-def sources(build, root, pattern):
+def sources(build, root, pattern, analyze):
     """`{path from the root: command}` of our own sources."""
     found = {}
     for command in json.loads((build / "compile_commands.json").read_text()):
@@ -47,7 +54,7 @@ def sources(build, root, pattern):
         if root not in path.parents or build in path.parents:
             continue
         name = str(path.relative_to(root))
-        if pattern in name:
+        if pattern in name and not (analyze and name.startswith(NOT_SERVED)):
             found[name] = command
     return found
 
@@ -73,8 +80,8 @@ def configurations(root, name):
             if root in [f, *f.parents] and (f / ".clang-tidy").exists()]
 
 
-def key_of(name, command, version, root, deps, hashes):
-    parts = [version, *ARGUMENTS, *shlex.split(command["command"])]
+def key_of(name, command, version, root, deps, hashes, arguments):
+    parts = [version, *arguments, *shlex.split(command["command"])]
     for path in configurations(root, name):
         parts += [str(path.relative_to(root)), hashes.of(str(path))]
     for path in sorted(deps):
@@ -83,17 +90,18 @@ def key_of(name, command, version, root, deps, hashes):
 
 
 class Run:
-    def __init__(self, tool, build, root):
+    def __init__(self, tool, build, root, analyze):
         self.tool = tool
+        self.arguments = ARGUMENTS + (ANALYZER if analyze else [])
         self.build = build
         self.root = root
         self.lock = threading.Lock()
-        self.record = build / "lint.json"
+        self.record = build / ("analyze.json" if analyze else "lint.json")
         self.passed = json.loads(self.record.read_text()) if self.record.exists() else {}
         self.failed = []
 
     def look_at(self, name, key):
-        done = subprocess.run([self.tool, *ARGUMENTS, "-p", str(self.build), name], cwd=self.root,
+        done = subprocess.run([self.tool, *self.arguments, "-p", str(self.build), name], cwd=self.root,
                               capture_output=True, text=True)
         with self.lock:
             if done.returncode == 0 and "warning:" not in done.stdout:
@@ -108,6 +116,7 @@ class Run:
 
 def main():
     parser = argparse.ArgumentParser()
+    parser.add_argument("--analyze", action="store_true")
     parser.add_argument("--clang-tidy", default="clang-tidy-19")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("build")
@@ -119,13 +128,13 @@ def main():
                              text=True).stdout
     noted = dependencies(build)
     hashes = Hashes()
-    run = Run(options.clang_tidy, build, root)
+    run = Run(options.clang_tidy, build, root, options.analyze)
     todo = {}
-    wanted = sources(build, root, options.pattern)
+    wanted = sources(build, root, options.pattern, options.analyze)
     for name, command in wanted.items():
         # Without a note of what it includes, nothing can be known to be unchanged.
         deps = noted.get(command["output"])
-        key = key_of(name, command, version, root, deps, hashes) if deps else ""
+        key = key_of(name, command, version, root, deps, hashes, run.arguments) if deps else ""
         if not key or run.passed.get(name) != key:
             todo[name] = key
     print(f"lint: {len(todo)} of {len(wanted)} sources to look at", flush=True)
