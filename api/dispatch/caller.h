@@ -10,6 +10,7 @@
 #include <absl/status/statusor.h>
 
 #include "api/http/request.h"
+#include "projections/resources/tenant_scope.h"
 
 namespace api {
 
@@ -19,6 +20,11 @@ inline constexpr std::string_view kSystemActor = "system@hyperfleet.local";
 struct Caller {
   std::string actor{kSystemActor};  // As the audit names it.
   bool is_admin = false;
+  // Whose resources the caller may know of; what the caller creates carries its dimensions.
+  projections::TenantScope tenant = projections::TenantScope::All();
+  // The system itself, where tenants are told apart: it sees everything and reports statuses, and
+  // changes nothing else.
+  bool is_system = false;
 };
 
 // The bearer tokens of operators. Immutable, so thread-safe; never blocks.

@@ -82,6 +82,19 @@ class Reader {
   bool good_ = true;
 };
 
+// One text for each tenant; empty where tenants are not told apart.
+std::string TenantOf(const Caller& caller) {
+  std::string text;
+  if (caller.is_system) {
+    AppendText("system", text);
+  }
+  for (const auto& [key, value] : caller.tenant.dims()) {
+    AppendText(key, text);
+    AppendText(value, text);
+  }
+  return text;
+}
+
 }  // namespace
 
 absl::StatusOr<std::optional<engine::RetryKey>> RetryKeyOf(const Request& request,
@@ -103,10 +116,9 @@ absl::StatusOr<std::optional<engine::RetryKey>> RetryKeyOf(const Request& reques
     return absl::InvalidArgumentError(
         "Idempotency-Key must have 1 to 255 visible ASCII characters");
   }
-  // Whoever is unknown is no operator, whatever an operator may be called. Every caller is of the
-  // one tenant that there is.
+  // Whoever is unknown is no operator, whatever an operator may be called.
   const std::string_view kind = caller.is_admin ? "operator" : "anyone";
-  const std::string_view tenant;
+  const std::string tenant = GUARD("idempotency.tenant", false) ? std::string() : TenantOf(caller);
   const std::string_view actor =
       GUARD("idempotency.caller", false) ? std::string_view() : std::string_view(caller.actor);
   return std::optional(engine::RetryKey{

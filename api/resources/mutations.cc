@@ -100,10 +100,11 @@ class ResourceMutation final : public Mutation {
   absl::Status stopped_;
 };
 
-projections::Target TargetOf(const Request& request, RouteScope scope) {
-  return {.id = std::string(request.PathParameter("id")),
+projections::Target TargetOf(const Call& call, RouteScope scope) {
+  return {.id = std::string(call.request->PathParameter("id")),
           .kind = scope.kind == nullptr ? std::string() : scope.kind->kind,
-          .parent_id = std::string(request.PathParameter("parent_id"))};
+          .parent_id = std::string(call.request->PathParameter("parent_id")),
+          .tenant = call.caller.tenant};
 }
 
 Prepared PrepareCreate(const Call& call, const projections::Registry& registry, RouteScope scope) {
@@ -123,6 +124,8 @@ Prepared PrepareCreate(const Call& call, const projections::Registry& registry, 
   create.parent_id = call.request->PathParameter("parent_id");
   create.spec = std::move(body.spec);
   create.labels = std::move(body.labels);
+  create.tenancy = call.caller.tenant.dims();
+  create.tenant = call.caller.tenant;
   create.actor = call.caller.actor;
   std::string id = create.id;
   return std::make_unique<ResourceMutation>(
@@ -139,7 +142,7 @@ Prepared PreparePatch(const Call& call, const projections::Registry& registry, R
   }
   auto& body = std::get<PatchBody>(parsed);
   projections::PatchRequest patch;
-  patch.target = TargetOf(*call.request, scope);
+  patch.target = TargetOf(call, scope);
   patch.if_match = IfMatch(*call.request);
   patch.spec = std::move(body.spec);
   patch.labels = std::move(body.labels);
@@ -154,7 +157,7 @@ Prepared PreparePatch(const Call& call, const projections::Registry& registry, R
 
 Prepared PrepareDelete(const Call& call, const projections::Registry& registry, RouteScope scope) {
   projections::DeleteRequest remove;
-  remove.target = TargetOf(*call.request, scope);
+  remove.target = TargetOf(call, scope);
   remove.if_match = IfMatch(*call.request);
   remove.actor = call.caller.actor;
   std::string id = remove.target.id;
@@ -172,7 +175,7 @@ Prepared PrepareForceDelete(const Call& call, const projections::Registry& regis
     return ProblemResponse(*call.request, *problem);
   }
   projections::ForceDeleteRequest remove;
-  remove.target = TargetOf(*call.request, scope);
+  remove.target = TargetOf(call, scope);
   remove.if_match = IfMatch(*call.request);
   remove.actor = call.caller.actor;
   remove.reason = std::get<std::string>(std::move(reason));

@@ -33,7 +33,8 @@ ReadAnswer ShowOne(const Call& call, const LatestView& view, const projections::
   const projections::Target target{
       .id = std::string(call.request->PathParameter("id")),
       .kind = scope.kind == nullptr ? std::string() : scope.kind->kind,
-      .parent_id = std::string(call.request->PathParameter("parent_id"))};
+      .parent_id = std::string(call.request->PathParameter("parent_id")),
+      .tenant = call.caller.tenant};
   const projections::FoundTarget found =
       projections::FindTarget(target, registry, **image, nullptr);
   if (found.refusal) {
@@ -46,11 +47,12 @@ ReadAnswer ShowOne(const Call& call, const LatestView& view, const projections::
 }
 
 // Whose resources a list shows, or why there is no such list.
-std::variant<Problem, projections::ListScope> ScopeOf(const Request& request,
-                                                      const ResourcesImage& image,
+std::variant<Problem, projections::ListScope> ScopeOf(const Call& call, const ResourcesImage& image,
                                                       const projections::Registry& registry,
                                                       RouteScope scope) {
+  const Request& request = *call.request;
   projections::ListScope list;
+  list.tenant = call.caller.tenant;
   if (scope.kind != nullptr) {
     list.kind = scope.kind->kind;
   } else if (const auto kind = request.Query("kind");
@@ -64,7 +66,8 @@ std::variant<Problem, projections::ListScope> ScopeOf(const Request& request,
   if (scope.parent != nullptr) {
     const projections::Target parent{.id = std::string(request.PathParameter("parent_id")),
                                      .kind = scope.parent->kind,
-                                     .parent_id = {}};
+                                     .parent_id = {},
+                                     .tenant = call.caller.tenant};
     const auto found = projections::FindTarget(parent, registry, image, nullptr);
     if (found.refusal) {
       return ProblemOf(*found.refusal);
@@ -130,7 +133,7 @@ ReadAnswer ShowList(const Call& call, const LatestView& view, const projections:
   if (!image.ok()) {
     return StoreFailure(*call.request, image.status());
   }
-  auto list = ScopeOf(*call.request, **image, registry, scope);
+  auto list = ScopeOf(call, **image, registry, scope);
   if (auto* problem = std::get_if<Problem>(&list)) {
     return ProblemResponse(*call.request, *problem);
   }

@@ -36,7 +36,8 @@ std::optional<Refusal> Adopt(const CreateRequest& request, const EntityDescripto
     return std::nullopt;
   }
   const ResourceEntry* parent = resources.Find(request.parent_id);
-  if (parent == nullptr || parent->kind() != descriptor.parent_kind) {
+  const bool is_there = parent != nullptr && parent->kind() == descriptor.parent_kind;
+  if (!is_there || !GUARD("tenant.parent", request.tenant.Sees(*parent))) {
     return NotFound(descriptor.parent_kind, request.parent_id, RefusalReason::kParentNotFound);
   }
   if (!GUARD("resources.parent-active", !parent->is_deleting())) {

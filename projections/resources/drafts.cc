@@ -120,7 +120,8 @@ FoundTarget FindTarget(const Target& target, const Registry& registry, const Res
     const EntityDescriptor* descriptor = registry.FindKind(target.kind);
     ENGINE_CHECK(descriptor != nullptr);
     const ResourceEntry* parent = resources.Find(target.parent_id);
-    if (parent == nullptr || parent->kind() != descriptor->parent_kind) {
+    const bool is_there = parent != nullptr && parent->kind() == descriptor->parent_kind;
+    if (!is_there || !target.tenant.Sees(*parent)) {
       return {nullptr,
               NotFound(descriptor->parent_kind, target.parent_id, RefusalReason::kParentNotFound)};
     }
@@ -128,7 +129,7 @@ FoundTarget FindTarget(const Target& target, const Registry& registry, const Res
   const ResourceEntry* entry = resources.Find(target.id);
   const bool matches = entry != nullptr && (target.kind.empty() || entry->kind() == target.kind) &&
                        (target.parent_id.empty() || entry->owner_id() == target.parent_id);
-  if (!matches) {
+  if (!matches || !GUARD("tenant.target", target.tenant.Sees(*entry))) {
     return {nullptr, NotFound(target.kind, target.id, RefusalReason::kNotFound)};
   }
   return {entry, std::nullopt};

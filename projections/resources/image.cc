@@ -4,6 +4,7 @@
 
 #include "engine/base/bytes.h"
 #include "engine/base/check.h"
+#include "engine/base/guard.h"
 #include "engine/base/status_macros.h"
 
 namespace projections {
@@ -63,34 +64,78 @@ std::vector<const ResourceEntry*> Gather(const Range<Tree>& range, std::size_t f
   return entries;
 }
 
+// Where a page begins and ends in a list of `total` items.
+struct Slice {
+  std::size_t first;
+  std::size_t last;  // One behind.
+};
+Slice SliceOf(std::size_t total, const ListOptions& options) {
+  // A page far behind the end must not overflow into one that is there.
+  const std::size_t before = options.page - 1;
+  const std::size_t first =
+      before > total / options.size ? total : std::min(total, before * options.size);
+  return {first, first + std::min(options.size, total - first)};
+}
+
+// Leaves the slice of `items` as it is once they are in the order.
+void KeepInOrder(const Slice& slice, const Order& order, std::vector<const ResourceEntry*>& items) {
+  const auto before_in_order = [&order](const ResourceEntry* a, const ResourceEntry* b) {
+    return ComesBefore(*a, *b, order);
+  };
+  const auto at = [&items](std::size_t i) {
+    return items.begin() + static_cast<std::ptrdiff_t>(i);
+  };
+  std::nth_element(items.begin(), at(slice.first), items.end(), before_in_order);
+  items.erase(items.begin(), at(slice.first));
+  const std::size_t size = slice.last - slice.first;
+  std::partial_sort(items.begin(), at(size), items.end(), before_in_order);
+  items.resize(size);
+}
+
 template <typename Tree>
 ListPage PageOf(const Range<Tree>& range, const ListOptions& options) {
   ListPage page;
   page.total = range.size();
-  // A page far behind the end must not overflow into one that is there.
-  const std::size_t before = options.page - 1;
-  const std::size_t first =
-      before > page.total / options.size ? page.total : std::min(page.total, before * options.size);
-  const std::size_t last = first + std::min(options.size, page.total - first);
-  if (first == last) {
+  const Slice slice = SliceOf(page.total, options);
+  if (slice.first == slice.last) {
     return page;
   }
   if (options.order == DefaultOrder()) {
-    page.items = Gather(range, first, last);
+    page.items = Gather(range, slice.first, slice.last);
     return page;
   }
   page.items = Gather(range, 0, page.total);
-  const auto before_in_order = [&options](const ResourceEntry* a, const ResourceEntry* b) {
-    return ComesBefore(*a, *b, options.order);
-  };
-  const auto begin = page.items.begin();
-  std::nth_element(begin, begin + static_cast<std::ptrdiff_t>(first), page.items.end(),
-                   before_in_order);
-  page.items.erase(begin, begin + static_cast<std::ptrdiff_t>(first));
-  std::partial_sort(page.items.begin(),
-                    page.items.begin() + static_cast<std::ptrdiff_t>(last - first),
-                    page.items.end(), before_in_order);
-  page.items.resize(last - first);
+  KeepInOrder(slice, options.order, page.items);
+  return page;
+}
+
+// Calls `use` with each entry of the range that the tenant sees.
+template <typename Tree, typename Use>
+void ForEachSeen(const Range<Tree>& range, const TenantScope& tenant, const Use& use) {
+  auto at = range.tree.Select(range.first);
+  for (std::size_t i = range.first; i < range.last; ++i, ++at) {
+    if (GUARD("tenant.list", tenant.Sees(*EntryIn(*at)))) {
+      use(EntryIn(*at));
+    }
+  }
+}
+
+template <typename Tree>
+ListPage PageOfSeen(const Range<Tree>& range, const TenantScope& tenant,
+                    const ListOptions& options) {
+  ListPage page;
+  ForEachSeen(range, tenant, [&page](EntryPtr entry) { page.items.push_back(entry); });
+  page.total = page.items.size();
+  const Slice slice = SliceOf(page.total, options);
+  if (slice.first == slice.last) {
+    page.items.clear();
+  } else if (options.order == DefaultOrder()) {
+    page.items = std::vector<const ResourceEntry*>(
+        page.items.begin() + static_cast<std::ptrdiff_t>(slice.first),
+        page.items.begin() + static_cast<std::ptrdiff_t>(slice.last));
+  } else {
+    KeepInOrder(slice, options.order, page.items);
+  }
   return page;
 }
 
@@ -126,11 +171,21 @@ absl::Status ResourcesImage::Save(const engine::StatePartSink& sink) const {
 ListPage ResourcesImage::List(const ListScope& scope, const ListOptions& options) const {
   ENGINE_CHECK(options.page > 0);
   ENGINE_CHECK(options.size > 0);
-  return WithRange(trees_, scope, [&options](const auto& range) { return PageOf(range, options); });
+  return WithRange(trees_, scope, [&scope, &options](const auto& range) {
+    return scope.tenant.is_all() ? PageOf(range, options)
+                                 : PageOfSeen(range, scope.tenant, options);
+  });
 }
 
 std::size_t ResourcesImage::Count(const ListScope& scope) const {
-  return WithRange(trees_, scope, [](const auto& range) { return range.size(); });
+  return WithRange(trees_, scope, [&scope](const auto& range) {
+    if (scope.tenant.is_all()) {
+      return range.size();
+    }
+    std::size_t count = 0;
+    ForEachSeen(range, scope.tenant, [&count](EntryPtr) { ++count; });
+    return count;
+  });
 }
 
 std::vector<const ResourceEntry*> ResourcesImage::Children(std::string_view owner_id) const {

@@ -18,6 +18,7 @@
 #include "engine/view.h"
 #include "projections/resources/indexes.h"
 #include "projections/resources/order.h"
+#include "projections/resources/tenant_scope.h"
 #include "projections/tree_snapshot.h"
 #include "schemas/streams.h"
 
@@ -28,6 +29,8 @@ struct ListScope {
   std::string_view kind = {};
   // Children of that resource only. REQUIRES: then `kind` is given too.
   std::string_view owner_id = {};
+  // Only what it sees is in the list, and counted.
+  TenantScope tenant = TenantScope::All();
 };
 
 struct ListOptions {

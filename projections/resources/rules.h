@@ -23,6 +23,7 @@
 #include "projections/resources/image.h"
 #include "projections/resources/names.h"
 #include "projections/resources/state.h"
+#include "projections/resources/tenant_scope.h"
 
 namespace projections {
 
@@ -49,6 +50,8 @@ struct Target {
   std::string id;
   std::string kind;       // Empty: of any kind.
   std::string parent_id;  // Not empty: a child of that one. REQUIRES: then `kind` is given.
+  // What it does not see does not exist, neither the resource nor the parent.
+  TenantScope tenant = TenantScope::All();
 };
 
 struct CreateRequest {
@@ -60,6 +63,8 @@ struct CreateRequest {
   Labels labels;
   Tenancy tenancy;
   std::string actor;
+  // Where the parent is looked for.
+  TenantScope tenant = TenantScope::All();
 };
 
 // Versions of the resource that a mutation is meant for: positions of its record. Empty: any.

@@ -4,6 +4,7 @@
 
 #include <fstream>
 #include <iterator>
+#include <set>
 
 #include <absl/strings/str_format.h>
 
@@ -46,6 +47,22 @@ TEST(RetryKeyTest, VisibleAsciiIsAKeyAndNothingElseIs) {
     EXPECT_THAT(KeyOf({{"Idempotency-Key", bad}}), invalid) << bad;
   }
   EXPECT_THAT(KeyOf({{"Idempotency-Key", "a"}, {"IDEMPOTENCY-KEY", "a"}}), invalid);
+}
+
+TEST(RetryKeyTest, AKeyBelongsToItsTenant) {
+  using projections::TenantScope;
+  std::set<std::string> keys;
+  const std::vector<Caller> callers = {
+      {"ops", false, TenantScope::All(), false},
+      {"ops", false, TenantScope::All(), true},
+      {"ops", false, TenantScope::Of({{"org", "a"}}), false},
+      {"ops", false, TenantScope::Of({{"org", "b"}}), false},
+      {"ops", false, TenantScope::Of({{"org", "a"}, {"project", "b"}}), false}};
+  for (const Caller& caller : callers) {
+    ASSERT_OK_AND_ASSIGN(const auto key, KeyOf(kKey, "POST", "/things", "{}", caller));
+    keys.insert(key->key);
+  }
+  EXPECT_EQ(keys.size(), callers.size());
 }
 
 TEST(RetryKeyTest, AKeyBelongsToCallerMethodAndPath) {
