@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -62,5 +63,8 @@ class ResourceEntry {
   std::string_view id_;
   std::string_view owner_id_;
 };
+
+// The value of the label; empty when the resource has none of that key.
+std::optional<std::string_view> LabelOf(const ResourceEntry& entry, std::string_view key);
 
 }  // namespace projections

@@ -5,6 +5,8 @@
 #include <compare>
 #include <cstdint>
 
+#include "engine/base/check.h"
+
 namespace projections {
 namespace {
 
@@ -29,25 +31,17 @@ constexpr std::array kColumns = {
     NamedColumn{"owner_href", ResourceColumn::kOwnerHref},
 };
 
-// A number or a text; absent is the greatest.
-struct Value {
-  bool absent = false;
-  std::int64_t number = 0;
-  std::string_view text;
-  auto operator<=>(const Value&) const = default;
-};
-
-Value Number(std::int64_t number) {
-  return {.number = number, .text = {}};
+ColumnValue Number(std::int64_t number) {
+  return {.number = number};
 }
-Value TextValue(const flatbuffers::String* text) {
+ColumnValue TextValue(const flatbuffers::String* text) {
   return {.text = schemas::Text(text)};
 }
-Value Absent() {
-  return {.absent = true, .text = {}};
+ColumnValue Absent() {
+  return {.absent = true};
 }
 
-Value OwnerValue(const ResourceEntry& entry, ResourceColumn column) {
+ColumnValue OwnerValue(const ResourceEntry& entry, ResourceColumn column) {
   const schemas::Owner* owner = entry.table().owner();
   if (owner == nullptr) {
     return Absent();
@@ -62,7 +56,7 @@ Value OwnerValue(const ResourceEntry& entry, ResourceColumn column) {
   }
 }
 
-Value DeletionValue(const ResourceEntry& entry, ResourceColumn column) {
+ColumnValue DeletionValue(const ResourceEntry& entry, ResourceColumn column) {
   const schemas::Deletion* deletion = entry.table().deletion();
   if (deletion == nullptr) {
     return Absent();
@@ -71,7 +65,27 @@ Value DeletionValue(const ResourceEntry& entry, ResourceColumn column) {
                                                 : TextValue(deletion->by());
 }
 
-Value ValueOf(const ResourceEntry& entry, ResourceColumn column) {
+}  // namespace
+
+std::optional<ResourceColumn> FindColumn(std::string_view name) {
+  const auto* found = std::ranges::find(kColumns, name, &NamedColumn::name);
+  return found == kColumns.end() ? std::nullopt : std::optional(found->column);
+}
+
+std::string_view ColumnName(ResourceColumn column) {
+  return std::ranges::find(kColumns, column, &NamedColumn::column)->name;
+}
+
+std::vector<std::string_view> ColumnNames() {
+  std::vector<std::string_view> names;
+  names.reserve(kColumns.size());
+  for (const NamedColumn& column : kColumns) {
+    names.push_back(column.name);
+  }
+  return names;
+}
+
+ColumnValue ValueOf(const ResourceEntry& entry, ResourceColumn column) {
   const schemas::Resource& table = entry.table();
   switch (column) {
     case ResourceColumn::kId:
@@ -103,22 +117,6 @@ Value ValueOf(const ResourceEntry& entry, ResourceColumn column) {
   return Absent();
 }
 
-}  // namespace
-
-std::optional<ResourceColumn> FindColumn(std::string_view name) {
-  const auto* found = std::ranges::find(kColumns, name, &NamedColumn::name);
-  return found == kColumns.end() ? std::nullopt : std::optional(found->column);
-}
-
-std::vector<std::string_view> ColumnNames() {
-  std::vector<std::string_view> names;
-  names.reserve(kColumns.size());
-  for (const NamedColumn& column : kColumns) {
-    names.push_back(column.name);
-  }
-  return names;
-}
-
 Order DefaultOrder() {
   return {{ResourceColumn::kCreatedTime, true}};
 }
@@ -131,6 +129,29 @@ bool ComesBefore(const ResourceEntry& a, const ResourceEntry& b, std::span<const
     }
   }
   return a.id() < b.id();
+}
+
+ListPlace PlaceOf(const ResourceEntry& entry, std::span<const OrderTerm> order) {
+  ListPlace place{.values = {}, .id = std::string(entry.id())};
+  for (const OrderTerm& term : order) {
+    const ColumnValue value = ValueOf(entry, term.column);
+    place.values.push_back({value.absent, value.number, std::string(value.text)});
+  }
+  return place;
+}
+
+bool IsBehind(const ResourceEntry& entry, const ListPlace& place,
+              std::span<const OrderTerm> order) {
+  ENGINE_CHECK(place.values.size() == order.size());
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    const PlaceValue& value = place.values[i];
+    const auto compared =
+        ValueOf(entry, order[i].column) <=> ColumnValue{value.absent, value.number, value.text};
+    if (compared != 0) {
+      return order[i].descending ? compared < 0 : compared > 0;
+    }
+  }
+  return entry.id() > place.id;
 }
 
 }  // namespace projections
