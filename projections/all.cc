@@ -4,6 +4,7 @@
 #include "projections/documents.h"
 #include "projections/kill_list.h"
 #include "projections/resources/projection.h"
+#include "projections/statuses/projection.h"
 
 namespace projections {
 
@@ -11,6 +12,7 @@ std::vector<std::unique_ptr<engine::Projection>> MainProjections() {
   std::vector<std::unique_ptr<engine::Projection>> projections;
   projections.push_back(std::make_unique<KillListProjection>());
   projections.push_back(std::make_unique<ResourcesProjection>());
+  projections.push_back(std::make_unique<StatusesProjection>());
   projections.push_back(std::make_unique<DocumentsProjection>(schemas::kControllerStateStream));
   projections.push_back(std::make_unique<DocumentsProjection>(schemas::kDocumentsStream));
   return projections;

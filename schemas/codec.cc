@@ -13,6 +13,7 @@
 #include "schemas/document_generated.h"
 #include "schemas/killswitch_generated.h"
 #include "schemas/resource_generated.h"
+#include "schemas/status_generated.h"
 
 namespace schemas {
 namespace {
@@ -47,6 +48,9 @@ constexpr std::array kRecordTypes = {
     RecordType{Tag::kResourceTombstone, "resource tombstone", VerifyBody<ResourceTombstone>},
     RecordType{Tag::kDocument, "document", VerifyBody<Document>},
     RecordType{Tag::kDocumentTombstone, "document tombstone", VerifyBody<DocumentTombstone>},
+    RecordType{Tag::kAdapterReport, "adapter report", VerifyBody<AdapterReport>},
+    RecordType{Tag::kResourceStatus, "resource status", VerifyBody<ResourceStatus>},
+    RecordType{Tag::kStatusTombstone, "status tombstone", VerifyBody<StatusTombstone>},
 };
 
 const RecordType* FindType(Tag tag) {

@@ -25,11 +25,14 @@
 
 namespace schemas {
 
+struct AdapterReport;
 struct Document;
 struct DocumentTombstone;
 struct Kill;
 struct Resource;
+struct ResourceStatus;
 struct ResourceTombstone;
+struct StatusTombstone;
 
 template <class Table>
 inline constexpr Tag kTagOf = Tag::kInvalid;
@@ -43,6 +46,12 @@ template <>
 inline constexpr Tag kTagOf<Document> = Tag::kDocument;
 template <>
 inline constexpr Tag kTagOf<DocumentTombstone> = Tag::kDocumentTombstone;
+template <>
+inline constexpr Tag kTagOf<AdapterReport> = Tag::kAdapterReport;
+template <>
+inline constexpr Tag kTagOf<ResourceStatus> = Tag::kResourceStatus;
+template <>
+inline constexpr Tag kTagOf<StatusTombstone> = Tag::kStatusTombstone;
 
 // Whether readers that do not know the record's type may leave it out of their state.
 enum class Skippable : bool { kNo = false, kYes = true };

@@ -16,6 +16,7 @@ inline constexpr engine::StreamId kKillSwitchStream{2};
 inline constexpr engine::StreamId kResourcesStream{3};
 inline constexpr engine::StreamId kControllerStateStream{4};
 inline constexpr engine::StreamId kDocumentsStream{5};
+inline constexpr engine::StreamId kStatusesStream{6};
 
 // Every stream, ascending by number.
 inline engine::Catalogue Streams() {
@@ -37,6 +38,12 @@ inline engine::Catalogue Streams() {
        .keyed = true,
        .fenced = true,
        .retention = std::chrono::hours(24) * 30},
+      // Adapters report again and again: what they replaced is not worth keeping for long.
+      {.id = kStatusesStream,
+       .name = "statuses",
+       .keyed = true,
+       .chained = false,
+       .retention = std::chrono::hours(24)},
   };
 }
 

@@ -1,4 +1,4 @@
-// The orders in which the projection keeps its resources. Included by image.h only.
+// The orders in which the projection keeps its resources. Included by images only.
 //
 // Each order ends with the id, so that it is total and an entry is found by itself, whatever the
 // records say. A probe is a prefix of the key.

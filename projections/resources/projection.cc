@@ -7,23 +7,13 @@
 #include <absl/strings/str_format.h>
 
 #include "engine/base/bytes.h"
-#include "engine/base/checksum.h"
 #include "engine/base/guard.h"
 #include "engine/base/status_macros.h"
+#include "projections/digest_term.h"
 #include "schemas/codec.h"
 
 namespace projections {
 namespace {
-
-std::uint64_t DigestTerm(std::string_view key, std::string_view payload) {
-  std::string bytes;
-  bytes.reserve(key.size() + 20);
-  engine::AppendU32(static_cast<std::uint32_t>(key.size()), bytes);
-  bytes.append(key);
-  engine::AppendU64(payload.size(), bytes);
-  engine::AppendU64(engine::Checksum64(payload), bytes);
-  return engine::Checksum64(bytes);
-}
 
 bool IsTombstone(const engine::Record& record) {
   return (record.flags & engine::RecordFlag::kTombstone) != 0;

@@ -172,7 +172,7 @@ TEST_P(StreamsCases, HeadsAndPositionsAgree) {
     ASSERT_EQ(answer.status, 200) << answer.body;
     const api::JsonValue streams = answer.Json();
     EXPECT_EQ(Text(streams, "tx"), answer.Header("x-halo-tx"));
-    ASSERT_EQ(Member(streams, "streams").get_array().size(), 5u);
+    ASSERT_EQ(Member(streams, "streams").get_array().size(), 6u);
     for (const api::JsonValue& stream : Member(streams, "streams").get_array()) {
       EXPECT_EQ(Text(stream, "head"), Text(stream, "position")) << answer.body;
       EXPECT_EQ(Text(stream, "digest").size(), 16u);

@@ -264,7 +264,8 @@ TEST_F(SettingsTest, RetentionsAreTheCataloguesUnlessToldOtherwise) {
   const engine::Duration month = std::chrono::hours(24 * 30);
   const engine::Retentions defaults = {{schemas::kResourcesStream, month},
                                        {schemas::kControllerStateStream, month},
-                                       {schemas::kDocumentsStream, month}};
+                                       {schemas::kDocumentsStream, month},
+                                       {schemas::kStatusesStream, std::chrono::hours(24)}};
   EXPECT_EQ(stock.server.compaction.retentions, defaults);
   ASSERT_OK_AND_ASSIGN(const ServeConfig never, Serve({{"retention", "resources=never"}}));
   EXPECT_FALSE(never.server.compaction.retentions.contains(schemas::kResourcesStream));
