@@ -57,8 +57,7 @@ void ListAudit(Dispatcher& dispatcher, Call parked, Responder waiting) {
                                 dispatcher.store().journal(), call.request->deadline());
               Response response =
                   page.ok() ? ShowPage(*page) : StoreFailure(*call.request, page.status());
-              AddTx(call.caller, seen.view.tx(), response);
-              AddStale(seen, response);
+              dispatcher.AddSeen(call, seen, response);
               responder.Answer(std::move(response));
             });
       });

@@ -78,7 +78,7 @@ void AnswerStreams(Dispatcher& dispatcher, Call parked, Responder waiting, const
         Response response = heads.ok() ? ShowStreams(journal.catalogue(), *heads, *main.view.ptr(),
                                                      *audit.view.ptr())
                                        : StoreFailure(*call.request, heads.status());
-        AddTx(call.caller, main.view.tx(), response);
+        dispatcher.AddSeen(call, main, response);
         responder.Answer(std::move(response));
       });
 }

@@ -20,10 +20,6 @@ std::string Text(const absl::Status& status) {
 // that long the I/O thread would answer nobody, probes included.
 constexpr std::size_t kPreparedInPlace = std::size_t{128} << 10;
 
-bool IsOverload(const absl::Status& why) {
-  return absl::IsResourceExhausted(why);
-}
-
 // What a client is told; the store's own words go to the log only.
 std::string_view Sentence(const absl::Status& why, std::optional<Outcome> outcome) {
   if (outcome == Outcome::kUnknown) {
@@ -64,24 +60,17 @@ ProblemCode CodeOf(const absl::Status& why) {
 
 // The refusal of a request because of its idempotency key.
 Response RefuseKey(const Request& request, ProblemCode code, std::string_view detail) {
-  if (!AnswersProblems(request)) {
-    return ControlError(ProblemStatus(code), detail);
-  }
-  Problem problem;
-  problem.code = code;
-  problem.detail = detail;
-  if (code == ProblemCode::kValidation) {
-    problem.errors.push_back({"Idempotency-Key", std::string(detail), std::nullopt, "format"});
-  }
-  return ProblemResponse(request, problem);
+  const bool is_malformed = code == ProblemCode::kValidation;
+  return RefuseRequest(request, code, detail, is_malformed ? "Idempotency-Key" : "", "format");
 }
 
 // The command that carries a mutation and its caller through the committer.
 class ParkedMutation final : public engine::Command {
  public:
-  ParkedMutation(Call call, std::optional<engine::RetryKey> key, std::unique_ptr<Mutation> mutation,
-                 Responder responder)
-      : call_(std::move(call)),
+  ParkedMutation(Store& store, Call call, std::optional<engine::RetryKey> key,
+                 std::unique_ptr<Mutation> mutation, Responder responder)
+      : store_(store),
+        call_(std::move(call)),
         key_(std::move(key)),
         mutation_(std::move(mutation)),
         responder_(std::move(responder)) {}
@@ -130,6 +119,7 @@ class ParkedMutation final : public engine::Command {
     }
     Response response = rendered_ ? *std::move(rendered_) : mutation_->Render(outcome);
     AddTx(call_.caller, committed ? outcome.tx : seen_, response);
+    AddCursor(store_, *store_.main().Last(), response);
     return response;
   }
 
@@ -140,9 +130,11 @@ class ParkedMutation final : public engine::Command {
     }
     kept->With("Idempotent-Replayed", "true");
     AddTx(call_.caller, outcome.tx, *kept);
+    AddCursor(store_, *store_.main().Last(), *kept);
     return *std::move(kept);
   }
 
+  Store& store_;
   const Call call_;
   const std::optional<engine::RetryKey> key_;
   const std::unique_ptr<Mutation> mutation_;
@@ -150,28 +142,6 @@ class ParkedMutation final : public engine::Command {
   std::optional<Response> rendered_;  // Before the commit, for the key.
   engine::Tx seen_ = engine::Tx::kBeforeFirst;
 };
-
-enum class Asked { kLatest, kCached, kNonsense };
-
-Asked FreshnessAsked(const Request& request) {
-  const std::optional<std::string_view> asked = request.Query("freshness");
-  if (!asked || *asked == "latest") {
-    return Asked::kLatest;
-  }
-  return *asked == "cached" ? Asked::kCached : Asked::kNonsense;
-}
-
-Response RefuseFreshness(const Request& request) {
-  constexpr std::string_view kDetail = "freshness must be latest or cached";
-  if (!AnswersProblems(request)) {
-    return ControlError(400, kDetail);
-  }
-  Problem problem;
-  problem.code = ProblemCode::kValidation;
-  problem.detail = kDetail;
-  problem.errors.push_back({"freshness", std::string(kDetail), std::nullopt, "enum"});
-  return ProblemResponse(request, problem);
-}
 
 }  // namespace
 
@@ -206,6 +176,10 @@ void AddTx(const Caller& caller, engine::Tx tx, Response& response) {
   if (caller.is_admin) {
     response.With("X-Halo-Tx", std::to_string(engine::Raw(tx)));
   }
+}
+
+void AddCursor(Store& store, const engine::View& view, Response& response) {
+  response.With("X-Halo-Cursor", store.cursors().ShowView(view));
 }
 
 void AddStale(const Seen& seen, Response& response) {
@@ -275,31 +249,14 @@ void Dispatcher::FinishRead(ReadAnswer answer, Call call, Seen seen, Responder r
     return;
   }
   auto& response = std::get<Response>(answer);
-  AddTx(call.caller, seen.view.tx(), response);
-  AddStale(seen, response);
+  AddSeen(call, seen, response);
   responder.Answer(std::move(response));
 }
 
-void Dispatcher::ReadProven(Access access, std::string_view pattern, ProvenHandler handler) {
-  struct Parked {
-    Call call;
-    Responder responder;
-  };
-  auto shared = std::make_shared<const ProvenHandler>(std::move(handler));
-  Handle(access, Method::kGet, pattern, [this, shared](Call call, Responder responder) {
-    auto parked = std::make_shared<Parked>(Parked{std::move(call), std::move(responder)});
-    store_.main().Proven([this, shared, parked](const absl::StatusOr<engine::ViewPtr>& view) {
-      if (!view.ok()) {
-        unproven_.fetch_add(1, std::memory_order_relaxed);
-        parked->responder.Answer(StoreFailure(*parked->call.request, view.status()));
-        return;
-      }
-      const ProvenView proven(*view);
-      Response response = (*shared)(parked->call, proven);
-      AddTx(parked->call.caller, proven.tx(), response);
-      parked->responder.Answer(std::move(response));
-    });
-  });
+void Dispatcher::AddSeen(const Call& call, const Seen& seen, Response& response) {
+  AddTx(call.caller, seen.view.tx(), response);
+  AddCursor(store_, *seen.view.ptr(), response);
+  AddStale(seen, response);
 }
 
 void Dispatcher::Mutate(Access access, Method method, std::string_view pattern,
@@ -330,43 +287,8 @@ void Dispatcher::Submit(const PrepareHandler& prepare, Call call, Responder resp
     return;
   }
   store_.committer().Submit(std::make_unique<ParkedMutation>(
-      std::move(call), *std::move(key), std::get<std::unique_ptr<Mutation>>(std::move(prepared)),
-      std::move(responder)));
-}
-
-void Dispatcher::Park(Access access, Lane& lane, Call call, Responder responder,
-                      std::function<void(Call, Seen, Responder)> next) {
-  const Asked asked = FreshnessAsked(*call.request);
-  if (asked == Asked::kNonsense) {
-    responder.Answer(RefuseFreshness(*call.request));
-    return;
-  }
-  if (asked == Asked::kCached) {
-    next(std::move(call), {LatestView(lane.Last()), std::nullopt}, std::move(responder));
-    return;
-  }
-  struct Parked {
-    Call call;
-    Responder responder;
-    std::function<void(Call, Seen, Responder)> next;
-  };
-  auto parked =
-      std::make_shared<Parked>(Parked{std::move(call), std::move(responder), std::move(next)});
-  lane.Latest([this, access, &lane, parked](const absl::StatusOr<engine::ViewPtr>& view) {
-    if (view.ok()) {
-      parked->next(std::move(parked->call), {LatestView(*view), std::nullopt},
-                   std::move(parked->responder));
-      return;
-    }
-    if (access == Access::kResources || IsOverload(view.status())) {
-      parked->responder.Answer(StoreFailure(*parked->call.request, view.status()));
-      return;
-    }
-    stale_.fetch_add(1, std::memory_order_relaxed);
-    const auto age = std::chrono::duration_cast<std::chrono::seconds>(lane.Age());
-    parked->next(std::move(parked->call), {LatestView(lane.Last()), age.count()},
-                 std::move(parked->responder));
-  });
+      store_, std::move(call), *std::move(key),
+      std::get<std::unique_ptr<Mutation>>(std::move(prepared)), std::move(responder)));
 }
 
 void Dispatcher::RunBlocking(Call call, Responder responder,

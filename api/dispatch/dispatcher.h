@@ -92,12 +92,19 @@ class Dispatcher {
   // Parks the call on the lane's next flight, or goes on at once where the request says
   // `freshness=cached`. `next` is not called when the flight failed and the route does not go
   // stale: the caller has been answered then.
+  //
+  // A request with `X-Halo-At-Least` waits until the view has what that cursor has, whatever its
+  // freshness: 410 where the cursor is of another history or older than what was compacted, 503
+  // where the store does not get there in time. `next` may run on a worker then.
   void Park(Access access, Lane& lane, Call call, Responder responder,
             std::function<void(Call, Seen, Responder)> next);
 
   // Hands work that blocks to the workers; 503 when they are full. Work for a client that has gone
   // is not begun.
   void RunBlocking(Call call, Responder responder, std::function<void(Call, Responder)> work);
+
+  // X-Halo-Tx, X-Halo-Cursor and X-Halo-Stale, as they belong to an answer.
+  void AddSeen(const Call& call, const Seen& seen, Response& response);
 
   // Reads that were refused because nothing was proven.
   std::uint64_t unproven() const { return unproven_.load(std::memory_order_relaxed); }
@@ -110,6 +117,16 @@ class Dispatcher {
   std::variant<Caller, Response> Admit(Access access, const Request& request) const;
   void Submit(const PrepareHandler& prepare, Call call, Responder responder);
   void FinishRead(ReadAnswer answer, Call call, Seen seen, Responder responder);
+
+  // park.cc
+  struct ParkedRead;
+  using ParkedPtr = std::shared_ptr<ParkedRead>;
+  void Fly(const ParkedPtr& parked);
+  void OnFlight(const ParkedPtr& parked, const absl::StatusOr<engine::ViewPtr>& view);
+  void Meet(const ParkedPtr& parked, Seen seen, bool was_asked);
+  void CheckPassed(const ParkedPtr& parked, Seen seen);
+  void AnswerProven(const ProvenHandler& handler, const Call& call, const engine::ViewPtr& view,
+                    Responder responder);
 
   Router& router_;
   Store& store_;
@@ -126,6 +143,8 @@ Response StoreFailure(const Request& request, const absl::Status& why,
 
 // `X-Halo-Tx`, for operators only.
 void AddTx(const Caller& caller, engine::Tx tx, Response& response);
+// `X-Halo-Cursor`: a point that has all of `view`.
+void AddCursor(Store& store, const engine::View& view, Response& response);
 // `X-Halo-Stale`, where the view was not fresh.
 void AddStale(const Seen& seen, Response& response);
 

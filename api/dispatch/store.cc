@@ -19,6 +19,8 @@ namespace {
 constexpr engine::Duration kProgressInterval = std::chrono::seconds(2);
 // Of one batch of old answers.
 constexpr engine::Duration kPruneTimeout = std::chrono::seconds(5);
+// Of getting the key of cursors.
+constexpr engine::Duration kKeyTimeout = std::chrono::seconds(30);
 
 engine::CoalescerOptions Flights(const StoreOptions& options, engine::Proof& proof) {
   return {options.flight_timeout, options.max_queue, options.run, &proof};
@@ -110,14 +112,18 @@ absl::StatusOr<std::unique_ptr<Store>> Store::Open(engine::Engine& engine, Proje
   }
   RETURN_IF_ERROR(Replay(*main_follower, engine.journal(), "main"));
   RETURN_IF_ERROR(Replay(*audit_follower, engine.journal(), "audit"));
-  return std::unique_ptr<Store>(new Store(
-      engine, std::move(main_follower), std::move(audit_follower), std::move(snapshots), options));
+  ASSIGN_OR_RETURN(auto cursors,
+                   CursorSeal::Open(engine.key_value(), engine::Deadline::After(kKeyTimeout)));
+  return std::unique_ptr<Store>(new Store(engine, std::move(main_follower),
+                                          std::move(audit_follower), std::move(snapshots),
+                                          std::move(cursors), options));
 }
 
 Store::Store(engine::Engine& engine, std::unique_ptr<engine::Follower> main,
              std::unique_ptr<engine::Follower> audit, std::unique_ptr<Snapshots> snapshots,
-             const StoreOptions& options)
+             std::unique_ptr<CursorSeal> cursors, const StoreOptions& options)
     : engine_(engine),
+      cursors_(std::move(cursors)),
       look_interval_(options.look_interval),
       main_(engine.journal(), std::move(main), Flights(options, proof_)),
       audit_(engine.journal(), std::move(audit), Flights(options, proof_)),
@@ -147,6 +153,19 @@ void Store::LookAtStore() {
   if (main_.Age() >= look_interval_) {
     main_.Latest(nobody);
   }
+  std::vector<std::function<void()>> tasks;
+  {
+    engine::MutexLock lock(later_mutex_);
+    tasks.swap(later_);
+  }
+  for (const std::function<void()>& task : tasks) {
+    task();
+  }
+}
+
+void Store::AfterNextLook(std::function<void()> task) {
+  engine::MutexLock lock(later_mutex_);
+  later_.push_back(std::move(task));
 }
 
 absl::Status Store::StreamHealth() const {

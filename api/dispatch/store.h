@@ -17,6 +17,7 @@
 #include <absl/status/status.h>
 #include <absl/status/statusor.h>
 
+#include "api/dispatch/cursor.h"
 #include "api/dispatch/snapshots.h"
 #include "api/dispatch/ticker.h"
 #include "engine/coalescer.h"
@@ -79,7 +80,7 @@ class Store {
   // (progress goes to the log), and starts the threads. Blocks until then. A damaged stream is no
   // failure: it is stopped, see engine/follower.h.
   //
-  // Fails as Journal::Scan does. `engine` must outlive the store.
+  // Fails as Journal::Scan and CursorSeal::Open do. `engine` must outlive the store.
   static absl::StatusOr<std::unique_ptr<Store>> Open(engine::Engine& engine, Projections main,
                                                      Projections audit,
                                                      const StoreOptions& options);
@@ -91,6 +92,12 @@ class Store {
   engine::Committer& committer() { return committer_; }
   engine::Heartbeat& heartbeat() { return heartbeat_; }
   const engine::Heartbeat& heartbeat() const { return heartbeat_; }
+  // Makes and reads the cursors that clients hold.
+  CursorSeal& cursors() { return *cursors_; }
+
+  // Runs `task` after the next look at the store in the background, on its thread: for what waits
+  // for the store to come to know something. It must not block. Dropped when the store ends.
+  void AfterNextLook(std::function<void()> task);
 
   // The newest record types that every replica which is alive can read; see
   // schemas/feature_level.h.
@@ -104,12 +111,15 @@ class Store {
  private:
   Store(engine::Engine& engine, std::unique_ptr<engine::Follower> main,
         std::unique_ptr<engine::Follower> audit, std::unique_ptr<Snapshots> snapshots,
-        const StoreOptions& options);
+        std::unique_ptr<CursorSeal> cursors, const StoreOptions& options);
 
   void LookAtStore();
 
   engine::Engine& engine_;
+  const std::unique_ptr<CursorSeal> cursors_;
   const engine::Duration look_interval_;
+  engine::Mutex later_mutex_;
+  std::vector<std::function<void()>> later_ ABSL_GUARDED_BY(later_mutex_);
   engine::Proof proof_;
   Lane main_;
   Lane audit_;

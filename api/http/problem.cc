@@ -185,6 +185,21 @@ Response ControlError(int status, std::string_view text, std::optional<Outcome> 
   return response;
 }
 
+Response RefuseRequest(const Request& request, ProblemCode code, std::string_view detail,
+                       std::string_view field, std::string_view constraint) {
+  if (!AnswersProblems(request)) {
+    return ControlError(ProblemStatus(code), detail);
+  }
+  Problem problem;
+  problem.code = code;
+  problem.detail = detail;
+  if (!field.empty()) {
+    problem.errors.push_back(
+        {std::string(field), std::string(detail), std::nullopt, std::string(constraint)});
+  }
+  return ProblemResponse(request, problem);
+}
+
 bool AnswersProblems(const Request& request) {
   return IsOfFamily(request.path(), kProblemPrefix);
 }

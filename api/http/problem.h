@@ -79,6 +79,11 @@ Response ProblemResponse(const Request& request, const Problem& problem);
 // `{"error": "text"}`, with `outcome` when given.
 Response ControlError(int status, std::string_view text, std::optional<Outcome> outcome = {});
 
+// A refusal in the manner of the request's family. `field` names what of the request is wrong,
+// where one thing is: problem documents show it, with `constraint`.
+Response RefuseRequest(const Request& request, ProblemCode code, std::string_view detail,
+                       std::string_view field = {}, std::string_view constraint = {});
+
 // Whether the path belongs to the family of problem documents.
 bool AnswersProblems(const Request& request);
 
