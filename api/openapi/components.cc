@@ -18,11 +18,12 @@ struct Refused {
   int status;
   std::string_view why;
 };
-constexpr std::array<Refused, 9> kRefused = {{
+constexpr std::array<Refused, 10> kRefused = {{
     {400, "The request is not well-formed, or what it says cannot be."},
     {403, "It comes from a page of another site."},
     {404, "There is no such resource."},
     {409, "The state of the resource, or of another one, forbids it."},
+    {410, "The cursor is of a history that is gone, or older than what was compacted."},
     {412, "The resource is not as `If-Match` wants it."},
     {413, "The body, or what would be stored of it, is too large."},
     {422, "The `Idempotency-Key` was another request's, or a child is created without its parent."},
@@ -91,6 +92,13 @@ JsonObject ComponentParameters() {
       {"Order", std::move(order)},
       {"Kind", Parameter("kind", "query", "Only resources of this kind.", TextSchema())},
       {"Freshness", std::move(freshness)},
+      {"AtLeast",
+       Parameter("X-Halo-At-Least", "header",
+                 "An `X-Halo-Cursor`: what it has, the answer has too, whatever the freshness.",
+                 TextSchema())},
+      {"HistoryLimit", Parameter("limit", "query", "How many changes at most.", Bounded(100, 20))},
+      {"HistoryCursor",
+       Parameter("cursor", "query", "`next` of the page before this one.", TextSchema())},
       {"IfMatch",
        Parameter("If-Match", "header", "ETags of which the resource must have one; `*` takes any.",
                  TextSchema())},
@@ -115,6 +123,10 @@ JsonObject ComponentHeaders() {
            header("The version of the resource, for `If-Match`. Absent when it is gone.", false)},
           {"Retry-After", header("Seconds to wait.", true)},
           {"Vary", header("What the answer depends on.", true)},
+          {"X-Halo-Cursor",
+           header("A point in the history of the store that has all of the answer, for "
+                  "`X-Halo-At-Least` and watches.",
+                  false)},
           {"X-Halo-Tx", header("For operators: the transaction that the answer shows.", false)},
           {"X-Request-ID", header("What the request is known by.", true)}};
 }
@@ -122,7 +134,7 @@ JsonObject ComponentHeaders() {
 JsonObject ComponentResponses() {
   JsonObject responses;
   for (const Refused& refused : kRefused) {
-    JsonObject headers = HeadersOf({"X-Request-ID", "Vary"});
+    JsonObject headers = HeadersOf({"X-Request-ID", "X-Halo-Cursor", "Vary"});
     if (refused.status == 503) {
       headers["Retry-After"] = Ref("headers", "Retry-After");
     }
@@ -141,7 +153,7 @@ JsonObject ComponentSecurity() {
 }
 
 JsonObject Success(std::string_view description, std::string_view schema, bool has_tag) {
-  JsonObject headers = HeadersOf({"X-Request-ID", "X-Halo-Tx"});
+  JsonObject headers = HeadersOf({"X-Request-ID", "X-Halo-Cursor", "X-Halo-Tx"});
   if (has_tag) {
     headers["ETag"] = Ref("headers", "ETag");
   }

@@ -41,10 +41,10 @@ Described DescribeList(const ResourceOperation& operation, const KindSchemas& sc
                  .summary = "List " + std::string(operation.scope.kind == nullptr
                                                       ? "resources of every kind"
                                                       : operation.scope.kind->plural),
-                 .parameters = {"Page", "Size", "Order", "Freshness"},
+                 .parameters = {"Page", "Size", "Order", "Freshness", "AtLeast"},
                  .body = {},
                  .responses = {{"200", Success("One page.", schemas.list, false)}},
-                 .refused = {400, 501, 503}};
+                 .refused = {400, 410, 501, 503}};
   if (operation.scope.kind == nullptr) {
     list.parameters.emplace_back("Kind");
   }
@@ -98,13 +98,20 @@ Described DescribeOne(const ResourceOperation& operation, const KindSchemas& sch
               .body = "ForceDeleteRequest",
               .responses = {{"204", Success("It is gone.", "", false)}},
               .refused = {400, 403, 404, 409, 412, 413, 422, 503}};
+    case ResourceAction::kHistory:
+      return {.verb = "getHistoryOf",
+              .summary = "Show who changed what of a " + noun + ", newest first, removed or not",
+              .parameters = {"HistoryLimit", "HistoryCursor", "Freshness", "AtLeast"},
+              .body = {},
+              .responses = {{"200", Success("Its changes.", "ResourceHistory", false)}},
+              .refused = {400, 404, 410, 503}};
     default:
       return {.verb = "get",
               .summary = "Show a " + noun,
-              .parameters = {"Freshness"},
+              .parameters = {"Freshness", "AtLeast"},
               .body = {},
               .responses = {{"200", Success("The resource.", schemas.resource, true)}},
-              .refused = {400, 404, 503}};
+              .refused = {400, 404, 410, 503}};
   }
 }
 

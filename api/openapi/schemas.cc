@@ -1,5 +1,6 @@
 #include "api/openapi/schemas.h"
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <initializer_list>
@@ -12,9 +13,10 @@ namespace api {
 namespace {
 
 // What every document has, whatever the registry.
-constexpr std::array<std::string_view, 8> kShared = {
-    "ApiMetadata",    "ForceDeleteRequest", "ObjectReference", "OpenApiDocument",
-    "ProblemDetails", "ResourceCondition",  "ResourceStatus",  "ValidationError"};
+constexpr std::array<std::string_view, 11> kShared = {
+    "ApiMetadata",      "ForceDeleteRequest", "ObjectReference", "OpenApiDocument",
+    "ProblemDetails",   "ResourceChange",     "ResourceHistory", "ResourceCondition",
+    "ResourceSnapshot", "ResourceStatus",     "ValidationError"};
 
 constexpr std::string_view kNamePattern = "^[a-z0-9]([-a-z0-9]*[a-z0-9])?$";
 
@@ -120,6 +122,48 @@ JsonObject ResourceSchema(const projections::EntityDescriptor* kind, const KindS
     schema["required"].as_array().emplace_back("owner_references");
   }
   return schema;
+}
+
+// A resource as it was: without its status, which has a history of its own.
+JsonObject SnapshotSchema(const KindSchemas& names) {
+  JsonObject schema = ResourceSchema(nullptr, names);
+  schema["description"] = "A resource as it was, without its status.";
+  schema["properties"].as_object().erase("status");
+  JsonArray& required = schema["required"].as_array();
+  required.erase(std::ranges::find(required, JsonValue("status")));
+  return schema;
+}
+
+JsonObject ChangeSchema() {
+  JsonObject removal =
+      ObjectOf("Why the resource is gone.",
+               {{"cause", Choice({"deleted", "cascaded", "forced", "finalized"},
+                                 "By a DELETE of it or of one above it, by force, or when the last "
+                                 "thing it waited for was gone.")},
+                {"reason", Text("Of a removal by force.")}},
+               {"cause"});
+  return ObjectOf("One change of a resource.",
+                  {{"position", Integer(1, "The place of the record in the stream `resources`.")},
+                   {"tx", Integer(1, "The transaction that made it.")},
+                   {"time", Time("When.")},
+                   {"actor", Text("Who did it.")},
+                   {"action", Choice({"create", "patch", "delete", "remove"},
+                                     "`delete` asked for the deletion, `remove` ended it.")},
+                   {"generation", Integer(1, "Of the resource, from then on.")},
+                   {"resource", Ref("schemas", "ResourceSnapshot")},
+                   {"removal", std::move(removal)}},
+                  {"position", "tx", "time", "actor", "action"});
+}
+
+JsonObject HistorySchema() {
+  return ObjectOf(
+      "A page of the changes of a resource, newest first.",
+      {{"items", ListOf(Ref("schemas", "ResourceChange"))},
+       {"complete",
+        JsonObject{{"type", "boolean"}, {"description", "The last item is its first change."}}},
+       {"floor", Integer(1, "Older changes, at or below this position, were compacted.")},
+       {"next", Text("The `cursor` of the next page; absent: there is none.")}},
+      {"items", "complete"});
 }
 
 JsonObject ListSchema(const KindSchemas& names) {
@@ -287,7 +331,10 @@ JsonObject ComponentSchemas(const projections::Registry& registry, const SchemaN
       {"ObjectReference", ReferenceSchema()},
       {"OpenApiDocument", AnyObject("An OpenAPI 3.0 document.")},
       {"ProblemDetails", ProblemSchema()},
+      {"ResourceChange", ChangeSchema()},
       {"ResourceCondition", ConditionSchema()},
+      {"ResourceHistory", HistorySchema()},
+      {"ResourceSnapshot", SnapshotSchema(names.Of(nullptr))},
       {"ResourceStatus",
        ObjectOf("How far a resource has got.",
                 {{"conditions", ListOf(Ref("schemas", "ResourceCondition"))}}, {"conditions"})},

@@ -207,6 +207,7 @@ Prepare PrepareOf(ResourceAction action) {
       return PrepareForceDelete;
     case ResourceAction::kList:
     case ResourceAction::kShow:
+    case ResourceAction::kHistory:
       break;
   }
   ENGINE_CHECK(false);

@@ -11,13 +11,14 @@ struct Row {
   Method method;
   std::string_view suffix;
 };
-constexpr std::array<Row, 6> kRows = {{
+constexpr std::array<Row, 7> kRows = {{
     {ResourceAction::kList, Method::kGet, ""},
     {ResourceAction::kCreate, Method::kPost, ""},
     {ResourceAction::kShow, Method::kGet, "/{id}"},
     {ResourceAction::kPatch, Method::kPatch, "/{id}"},
     {ResourceAction::kDelete, Method::kDelete, "/{id}"},
     {ResourceAction::kForceDelete, Method::kPost, "/{id}/force-delete"},
+    {ResourceAction::kHistory, Method::kGet, "/{id}/history"},
 }};
 
 // `/api/hyperfleet/v1/clusters/{parent_id}/nodepools`, `.../resources` without a kind.

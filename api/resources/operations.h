@@ -19,7 +19,7 @@ struct RouteScope {
   const projections::EntityDescriptor* parent = nullptr;  // Not null: the nested route.
 };
 
-enum class ResourceAction { kList, kCreate, kShow, kPatch, kDelete, kForceDelete };
+enum class ResourceAction { kList, kCreate, kShow, kPatch, kDelete, kForceDelete, kHistory };
 
 struct ResourceOperation {
   ResourceAction action = ResourceAction::kList;

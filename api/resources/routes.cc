@@ -1,10 +1,17 @@
 #include "api/resources/routes.h"
 
+#include <memory>
+
+#include "api/resources/removed.h"
+
 namespace api {
 
 void AddResourceRoutes(Dispatcher& dispatcher, const projections::Registry& registry) {
+  const auto removed = std::make_shared<RemovedResources>();
   for (const ResourceOperation& operation : ResourceOperations(registry)) {
-    if (operation.method == Method::kGet) {
+    if (operation.action == ResourceAction::kHistory) {
+      AddHistory(dispatcher, registry, operation, removed);
+    } else if (operation.method == Method::kGet) {
       AddRead(dispatcher, registry, operation);
     } else {
       AddMutation(dispatcher, registry, operation);

@@ -1,8 +1,10 @@
-// The routes of resources, generated from the registry: for each kind eight (without statuses) at
+// The routes of resources, generated from the registry: for each kind (without statuses) at
 // `/api/hyperfleet/v1/{plural}`, the same below its parent, and the kind-agnostic ones at
 // `/api/hyperfleet/v1/resources`. Errors are problem documents. docs/resources.md.
 
 #pragma once
+
+#include <memory>
 
 #include "api/dispatch/dispatcher.h"
 #include "api/resources/operations.h"
@@ -13,10 +15,14 @@ namespace api {
 // Both arguments must outlive the router's use.
 void AddResourceRoutes(Dispatcher& dispatcher, const projections::Registry& registry);
 
-// The parts: one operation that only looks, and one that changes something.
+class RemovedResources;
+
+// The parts: one operation that only looks, one that changes something, and one that looks back.
 void AddRead(Dispatcher& dispatcher, const projections::Registry& registry,
              const ResourceOperation& operation);
 void AddMutation(Dispatcher& dispatcher, const projections::Registry& registry,
                  const ResourceOperation& operation);
+void AddHistory(Dispatcher& dispatcher, const projections::Registry& registry,
+                const ResourceOperation& operation, std::shared_ptr<RemovedResources> removed);
 
 }  // namespace api

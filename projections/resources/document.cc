@@ -178,9 +178,10 @@ std::string ResourceHref(std::string_view owner_href, std::string_view plural,
   return href;
 }
 
-void AppendResourceDocument(const schemas::Resource& resource, const Registry& registry,
-                            std::string& out) {
-  Object object(out);
+namespace {
+
+// All but the status.
+void AppendMembers(const schemas::Resource& resource, const Registry& registry, Object& object) {
   object.Text("id", resource.id());
   object.Text("kind", resource.kind());
   object.Text("name", resource.name());
@@ -205,6 +206,21 @@ void AppendResourceDocument(const schemas::Resource& resource, const Registry& r
     object.Time("deleted_time", {deletion->time()});
     object.Text("deleted_by", deletion->by());
   }
+}
+
+}  // namespace
+
+void AppendResourceState(const schemas::Resource& resource, const Registry& registry,
+                         std::string& out) {
+  Object object(out);
+  AppendMembers(resource, registry, object);
+  object.Close();
+}
+
+void AppendResourceDocument(const schemas::Resource& resource, const Registry& registry,
+                            std::string& out) {
+  Object object(out);
+  AppendMembers(resource, registry, object);
   object.Member("status") += "{\"conditions\":";
   AppendConditions(resource, registry, out);
   out += '}';

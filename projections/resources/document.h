@@ -23,4 +23,8 @@ std::string ResourceHref(std::string_view owner_href, std::string_view plural, s
 void AppendResourceDocument(const schemas::Resource& resource, const Registry& registry,
                             std::string& out);
 
+// The same without `status`, which is not the record's: what a resource was at some point.
+void AppendResourceState(const schemas::Resource& resource, const Registry& registry,
+                         std::string& out);
+
 }  // namespace projections

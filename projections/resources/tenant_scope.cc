@@ -35,14 +35,14 @@ TenantScope TenantScope::Of(Tenancy dims) {
   return {false, std::move(dims)};
 }
 
-bool TenantScope::Sees(const ResourceEntry& entry) const {
+bool TenantScope::Sees(const schemas::Resource& resource) const {
   if (is_all_) {
     return true;
   }
   if (!GUARD("tenant.no-dimensions", !dims_.empty())) {
     return false;
   }
-  return GUARD("tenant.contains", Contains(entry.table().tenancy(), dims_));
+  return GUARD("tenant.contains", Contains(resource.tenancy(), dims_));
 }
 
 }  // namespace projections

@@ -31,7 +31,9 @@ class TenantScope {
   // Empty of All.
   const Tenancy& dims() const { return dims_; }
 
-  bool Sees(const ResourceEntry& entry) const;
+  bool Sees(const ResourceEntry& entry) const { return Sees(entry.table()); }
+  // The same for a state that is not in an image (any more).
+  bool Sees(const schemas::Resource& resource) const;
 
   friend bool operator==(const TenantScope&, const TenantScope&) = default;
 

@@ -16,6 +16,8 @@ class BadInputCases : public ApiCase {};
 class KillCases : public ApiCase {};
 class AuditCases : public ApiCase {};
 class StreamsCases : public ApiCase {};
+class HistoryCases : public ApiCase {};
+class CursorCases : public ApiCase {};
 
 }  // namespace cases
 
@@ -32,5 +34,7 @@ class StreamsCases : public ApiCase {};
   HALO_INSTANTIATE_SUITE(KillCases, prefix, __VA_ARGS__);     \
   HALO_INSTANTIATE_SUITE(AuditCases, prefix, __VA_ARGS__);    \
   HALO_INSTANTIATE_SUITE(StreamsCases, prefix, __VA_ARGS__);  \
+  HALO_INSTANTIATE_SUITE(HistoryCases, prefix, __VA_ARGS__);  \
+  HALO_INSTANTIATE_SUITE(CursorCases, prefix, __VA_ARGS__);   \
   }                                                           \
   static_assert(true)

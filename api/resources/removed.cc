@@ -1,0 +1,110 @@
+#include "api/resources/removed.h"
+
+#include <algorithm>
+
+#include "engine/base/checksum.h"
+#include "engine/base/status_macros.h"
+#include "schemas/streams.h"
+
+namespace api {
+namespace {
+
+constexpr int kPageRows = 1000;
+// How long a caller waits for its turn: it takes a worker from others.
+constexpr engine::Duration kPatience = std::chrono::seconds(2);
+
+engine::Position FloorIn(const std::vector<engine::StreamTail>& tails) {
+  const auto tail =
+      std::ranges::find(tails, schemas::kResourcesStream, &engine::StreamTail::stream);
+  return tail == tails.end() ? engine::Position::kBeforeFirst : tail->floor.position;
+}
+
+}  // namespace
+
+absl::StatusOr<std::optional<engine::Position>> RemovedResources::Find(
+    engine::Journal& journal, std::string_view id, const engine::StreamCursor& head,
+    engine::Deadline deadline) {
+  RETURN_IF_ERROR(BeginTurn(deadline));
+  const absl::Status status = ReadUpTo(journal, head, deadline);
+  std::optional<engine::Position> found;
+  if (const auto at = tombstones_.find(engine::Checksum64(id)); at != tombstones_.end()) {
+    found = at->second;
+  }
+  EndTurn();
+  RETURN_IF_ERROR(status);
+  return found;
+}
+
+absl::Status RemovedResources::BeginTurn(engine::Deadline deadline) {
+  deadline = deadline.EarlierOf(engine::Deadline::After(kPatience));
+  engine::MutexLock lock(mutex_);
+  while (is_reading_) {
+    if (!turn_ended_.WaitUntil(mutex_, deadline)) {
+      return absl::ResourceExhaustedError("removed resources are being looked for");
+    }
+  }
+  is_reading_ = true;
+  return absl::OkStatus();
+}
+
+void RemovedResources::EndTurn() {
+  {
+    engine::MutexLock lock(mutex_);
+    is_reading_ = false;
+  }
+  turn_ended_.Signal();
+}
+
+void RemovedResources::Forget() {
+  tombstones_.clear();
+  read_ = {};
+}
+
+absl::Status RemovedResources::ReadUpTo(engine::Journal& journal, const engine::StreamCursor& head,
+                                        engine::Deadline deadline) {
+  // The store went back, or another way: what is known is of no use.
+  if (read_.position > head.position ||
+      (read_.position == head.position && read_.digest != head.digest)) {
+    Forget();
+  }
+  if (read_.position == head.position) {
+    return absl::OkStatus();
+  }
+  ASSIGN_OR_RETURN(const std::vector<engine::StreamTail> tails, journal.Tails(deadline));
+  if (const engine::Position floor = FloorIn(tails); floor != floor_) {
+    floor_ = floor;
+    absl::erase_if(tombstones_, [floor](const auto& known) { return known.second <= floor; });
+  }
+  while (read_.position < head.position) {
+    ASSIGN_OR_RETURN(
+        const std::vector<engine::Record> rows,
+        journal.ReadStream(schemas::kResourcesStream,
+                           engine::Next(std::max(read_.position, floor_)), kPageRows, deadline));
+    if (rows.empty()) {
+      return absl::UnavailableError("the store ends before the view that it gave");
+    }
+    const bool follows = rows.front().position == engine::Next(read_.position);
+    if (read_.position != engine::Position::kBeforeFirst && follows &&
+        rows.front().digest != engine::ChainDigest(read_.digest, rows.front().checksum)) {
+      Forget();
+      continue;
+    }
+    Take(rows, head.position);
+  }
+  return absl::OkStatus();
+}
+
+void RemovedResources::Take(const std::vector<engine::Record>& rows, engine::Position last) {
+  for (const engine::Record& row : rows) {
+    if (row.position > last) {
+      return;
+    }
+    if ((row.flags & engine::kTombstone) != 0) {
+      tombstones_[engine::Checksum64(row.key)] = row.position;
+    }
+    read_.position = row.position;
+    read_.digest = row.digest;
+  }
+}
+
+}  // namespace api
