@@ -119,6 +119,7 @@ Params FenceJudgeParams(const std::vector<Fence>& fences) {
 
 std::vector<absl::Status> FencesOf(const std::vector<Fence>& fences, const Result& judged) {
   std::vector<absl::Status> statuses;
+  statuses.reserve(fences.size());
   for (const Fence& fence : fences) {
     statuses.push_back(FencedError(fence, "there is no such lease"));
   }

@@ -257,6 +257,7 @@ Params AnswersParams(const std::vector<std::string>& keys) {
 
 std::vector<KeptAnswer> AnswersOf(const Result& result) {
   std::vector<KeptAnswer> answers;
+  answers.reserve(static_cast<std::size_t>(result.rows()));
   for (int row = 0; row < result.rows(); ++row) {
     answers.push_back({.key = std::string(result.Bytes(row, 0)),
                        .request = std::string(result.Bytes(row, 1)),

@@ -29,6 +29,7 @@ absl::Status CheckSchema(Connection& connection, const Statements& statements, D
   RETURN_IF_ERROR(outcome.status);
   const Result& rows = outcome.results[0];
   std::vector<AppliedMigration> applied;
+  applied.reserve(static_cast<std::size_t>(rows.rows()));
   for (int row = 0; row < rows.rows(); ++row) {
     applied.push_back({rows.Int32(row, 0), std::string(rows.Bytes(row, 1)), rows.Int32(row, 2)});
   }
