@@ -7,16 +7,12 @@
 #include "engine/base/checksum.h"
 #include "engine/base/guard.h"
 #include "engine/base/status_macros.h"
+#include "projections/saved_text.h"
 #include "schemas/codec.h"
 #include "schemas/killswitch_generated.h"
 
 namespace projections {
 namespace {
-
-void AppendText(std::string_view text, std::string& bytes) {
-  engine::AppendU32(static_cast<std::uint32_t>(text.size()), bytes);
-  bytes += text;
-}
 
 // What the digest is taken over, and what is saved.
 std::string BytesOf(const Killed& killed) {
@@ -31,16 +27,6 @@ std::string BytesOf(const Killed& killed) {
 
 std::uint64_t DigestOf(const Killed& killed) {
   return engine::Checksum64(BytesOf(killed));
-}
-
-// Takes a text off `bytes`; empty when it is not whole.
-std::optional<std::string> TakeText(std::string_view& bytes) {
-  if (bytes.size() < 4 || bytes.size() - 4 < engine::ReadU32(bytes)) {
-    return std::nullopt;
-  }
-  std::string text(bytes.substr(4, engine::ReadU32(bytes)));
-  bytes.remove_prefix(4 + text.size());
-  return text;
 }
 
 constexpr std::size_t kPlaceBytes = 16;

@@ -20,7 +20,7 @@
 #include <absl/status/status.h>
 #include <absl/status/statusor.h>
 
-#include "engine/file/disk.h"
+#include "engine/base/disk.h"
 #include "engine/journal.h"
 
 namespace engine::file {

@@ -5,8 +5,8 @@
 #include <string>
 
 #include "engine/base/bytes.h"
+#include "engine/base/disk.h"
 #include "engine/base/status_macros.h"
-#include "engine/file/disk.h"
 
 namespace engine::file {
 namespace {

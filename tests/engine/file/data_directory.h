@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "engine/base/disk.h"
 #include "engine/engine.h"
-#include "engine/file/disk.h"
 #include "engine/file/file.h"
 #include "engine/file/format.h"
 #include "tests/support/private_directory.h"

@@ -8,8 +8,8 @@
 #include <gmock/gmock.h>
 #include <sys/stat.h>
 
+#include "engine/base/disk.h"
 #include "engine/base/mutex.h"
-#include "engine/file/disk.h"
 #include "tests/conformance/conformance.h"
 #include "tests/engine/file/data_directory.h"
 #include "tests/support/logs.h"

@@ -7,9 +7,9 @@
 #include <absl/strings/str_format.h>
 #include <gmock/gmock.h>
 
+#include "engine/base/disk.h"
 #include "engine/base/mutex.h"
 #include "engine/base/thread.h"
-#include "engine/file/disk.h"
 #include "tests/conformance/conformance.h"
 #include "tests/engine/file/data_directory.h"
 #include "tests/support/logs.h"
