@@ -4,6 +4,7 @@
 #include <charconv>
 #include <limits>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include <absl/strings/str_format.h>
@@ -68,7 +69,7 @@ bool MayBeCompacted(const StreamSpec& spec) {
 }
 
 absl::Status ReadRetention(const Catalogue& catalogue, std::string_view item,
-                           Retentions& retentions) {
+                           std::set<StreamId>& named, Retentions& retentions) {
   const std::size_t equals = std::min(item.find('='), item.size());
   const std::string_view name = item.substr(0, equals);
   const std::string_view age = item.substr(std::min(equals + 1, item.size()));
@@ -79,6 +80,9 @@ absl::Status ReadRetention(const Catalogue& catalogue, std::string_view item,
   if (!MayBeCompacted(*spec)) {
     return absl::InvalidArgumentError(
         absl::StrFormat("stream %s is never compacted: it keeps every record", name));
+  }
+  if (!named.insert(spec->id).second) {
+    return absl::InvalidArgumentError(absl::StrFormat("stream %s is there twice", name));
   }
   if (age == "never") {
     retentions.erase(spec->id);
@@ -114,9 +118,10 @@ Retentions DefaultRetentions(const Catalogue& catalogue) {
 
 absl::StatusOr<Retentions> ParseRetentions(const Catalogue& catalogue, std::string_view text) {
   Retentions retentions = DefaultRetentions(catalogue);
+  std::set<StreamId> named;
   while (!text.empty()) {
     const std::size_t comma = std::min(text.find(','), text.size());
-    RETURN_IF_ERROR(ReadRetention(catalogue, text.substr(0, comma), retentions));
+    RETURN_IF_ERROR(ReadRetention(catalogue, text.substr(0, comma), named, retentions));
     text.remove_prefix(std::min(comma + 1, text.size()));
   }
   return retentions;

@@ -32,7 +32,7 @@ using Retentions = std::map<StreamId, Duration>;
 Retentions DefaultRetentions(const Catalogue& catalogue);
 
 // `resources=30d,statuses=12h` over the catalogue's own; `never` keeps them for ever. Fails with
-// kInvalidArgument, naming the item.
+// kInvalidArgument, naming the item, also when a stream is there twice.
 absl::StatusOr<Retentions> ParseRetentions(const Catalogue& catalogue, std::string_view text);
 
 // The step that raises `from` over `rows`, which follow it densely. `at_floor` is the row at

@@ -148,8 +148,10 @@ std::size_t ConnectionLimit(std::size_t wanted) {
 void LogStart(const Settings& settings, const ServeConfig& config, const engine::Engine& engine) {
   engine::Log(engine::Severity::kInfo, "starting",
               {{"version", kVersion}, {"commit", kCommit}, {"backend", engine.backend()}});
-  for (const std::string& setting : settings.without_effect()) {
-    engine::Log(engine::Severity::kWarning, "setting has no effect", {{"setting", setting}});
+  for (const auto* list : {&settings.without_effect(), &config.without_effect}) {
+    for (const std::string& setting : *list) {
+      engine::Log(engine::Severity::kWarning, "setting has no effect", {{"setting", setting}});
+    }
   }
   if (!config.warning.empty()) {
     engine::Log(engine::Severity::kWarning, config.warning, {});

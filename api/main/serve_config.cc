@@ -173,6 +173,22 @@ absl::Status ReadRetention(const Settings& settings, ServerOptions& server) {
   return absl::OkStatus();
 }
 
+// What is asked for on the command line or in a HALO_ variable has to come true here, or it is a
+// mistake. A file, or the variables of another server, may serve several deployments.
+absl::Status CheckIdle(const Settings& settings, Effect effect, std::string_view why,
+                       ServeConfig& config) {
+  for (const Settings::Value& value : settings.Given(effect)) {
+    const bool is_ours = value.from_flag || value.source.starts_with("HALO_");
+    if (!GUARD("serve.idle-flags", !is_ours)) {
+      return value.from_flag
+                 ? absl::InvalidArgumentError(value.source + ": " + std::string(why))
+                 : absl::FailedPreconditionError(value.source + ": " + std::string(why));
+    }
+    config.without_effect.push_back(value.source);
+  }
+  return absl::OkStatus();
+}
+
 absl::Status ReadBackend(const Settings& settings, ServeConfig& config) {
   bool memory = false;
   RETURN_IF_ERROR(ReadBool(settings, "memory", memory));
@@ -186,6 +202,14 @@ absl::Status ReadBackend(const Settings& settings, ServeConfig& config) {
   RETURN_IF_ERROR(ReadBool(settings, "auto-migrate", config.auto_migrate));
   RETURN_IF_ERROR(ReadText(settings, "cache-dir", config.server.snapshot_dir));
   if (!postgres) {
+    RETURN_IF_ERROR(CheckIdle(settings, Effect::kOnDatabase,
+                              "does nothing without a database: give --database-url-file, or "
+                              "leave it out",
+                              config));
+    if (memory) {
+      RETURN_IF_ERROR(CheckIdle(settings, Effect::kOnDisk,
+                                "does nothing with --memory, which keeps nothing", config));
+    }
     config.backend = memory ? Backend::kMemory : Backend::kFile;
     if (memory) {
       config.server.snapshot_dir.clear();

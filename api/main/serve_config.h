@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include <absl/status/statusor.h>
 
@@ -32,6 +33,9 @@ struct ServeConfig {
   engine::Duration shutdown_timeout = std::chrono::seconds(20);
   // Said once at start: what is open to whom. Empty: nothing to warn of.
   std::string warning;
+  // Of the file, which several servers may share: settings that do nothing where this one keeps
+  // its data.
+  std::vector<std::string> without_effect;
 };
 
 struct MigrateConfig {

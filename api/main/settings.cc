@@ -8,6 +8,7 @@
 
 #include <absl/strings/str_format.h>
 
+#include "api/main/variables.h"
 #include "engine/base/status_macros.h"
 
 namespace api {
@@ -25,33 +26,37 @@ constexpr auto kFlags = std::to_array<Setting>({
      kServeCommand},
     {"data-dir", "", "", "DIR", "keep everything in this directory (./halo-data)", kServeCommand},
     {"cache-dir", "", "", "DIR", "keep snapshots for a quick start here (DATA_DIR/snapshots)",
-     kServeCommand},
+     kServeCommand, Effect::kOnDisk},
     {"retention", "", "", "STREAM=AGE,...", "how long replaced records are kept (resources=30d)",
      kServeCommand},
     {"memory", "", "", "", "keep nothing: for trying things out", kServeCommand},
     {"database-url-file", "", "", "FILE", "keep everything in the Postgres of this URL", kBoth},
     {"direct-database-url-file", "", "", "FILE",
-     "the way to the same database past a pooler, for leases and migrations", kBoth},
+     "the way to the same database past a pooler, for leases and migrations", kBoth,
+     Effect::kOnDatabase},
     {"database-pooler", "", "", "auto|none|transaction",
-     "whether a pooler is in between (auto: each connection finds out)", kBoth},
-    {"auto-migrate", "", "", "", "apply pending migrations before serving", kServeCommand},
+     "whether a pooler is in between (auto: each connection finds out)", kBoth,
+     Effect::kOnDatabase},
+    {"auto-migrate", "", "", "", "apply pending migrations before serving", kServeCommand,
+     Effect::kOnDatabase},
     {"database-max-conns", "db-max-open-connections", "database.pool.max_connections", "N",
-     "connections in all, at least 5 (16)", kServeCommand},
+     "connections in all, at least 5 (16)", kServeCommand, Effect::kOnDatabase},
     {"database-max-idle-conns", "db-max-idle-connections", "database.pool.max_idle_connections",
-     "N", "idle connections that are kept (10)", kServeCommand},
+     "N", "idle connections that are kept (10)", kServeCommand, Effect::kOnDatabase},
     {"database-conn-max-lifetime", "db-conn-max-lifetime", "database.pool.conn_max_lifetime",
-     "DURATION", "older connections are closed (5m)", kServeCommand},
+     "DURATION", "older connections are closed (5m)", kServeCommand, Effect::kOnDatabase},
     {"database-conn-max-idle-time", "db-conn-max-idle-time", "database.pool.conn_max_idle_time",
-     "DURATION", "connections idle for longer are closed (1m)", kServeCommand},
+     "DURATION", "connections idle for longer are closed (1m)", kServeCommand, Effect::kOnDatabase},
     {"database-request-timeout", "db-request-timeout", "database.pool.request_timeout", "DURATION",
      "no call and no request takes longer (30s)", kServeCommand},
     {"database-connect-attempts", "db-conn-retry-attempts", "database.pool.conn_retry_attempts",
-     "N", "how often to try at start (10)", kBoth},
+     "N", "how often to try at start (10)", kBoth, Effect::kOnDatabase},
     {"database-connect-interval", "db-conn-retry-interval", "database.pool.conn_retry_interval",
-     "DURATION", "how long to wait in between (3s)", kBoth},
+     "DURATION", "how long to wait in between (3s)", kBoth, Effect::kOnDatabase},
     {"require-synchronous", "", "", "", "refuse a database whose commits do not wait for a standby",
-     kBoth},
-    {"database-insecure-tls", "", "", "", "allow other hosts without sslmode=verify-full", kBoth},
+     kBoth, Effect::kOnDatabase},
+    {"database-insecure-tls", "", "", "", "allow other hosts without sslmode=verify-full", kBoth,
+     Effect::kOnDatabase},
     {"health-db-ping-timeout", "", "health.db_ping_timeout", "DURATION",
      "a store that takes longer to answer is not ready (2s)", kServeCommand},
     {"lease-ttl", "", "", "DURATION",
@@ -78,14 +83,14 @@ constexpr auto kKeys = std::to_array<Setting>({
     {"", "", "server.tls.enabled", "BOOL", "", 0, Effect::kMustBeOff},
     {"", "", "server.tenant.enabled", "BOOL", "", 0, Effect::kMustBeOff},
     {"", "", "server.hostname", "NAME", "", 0, Effect::kNone},
-    {"", "", "database.dialect", "postgres", "", 0},
+    {"", "", "database.dialect", "postgres", "", 0, Effect::kOnDatabase},
     {"", "", "database.host", "HOST", "", 0},
     {"", "", "database.port", "PORT", "", 0},
     {"", "", "database.name", "NAME", "", 0},
     {"", "", "database.username", "NAME", "", 0},
     {"", "", "database.password", "TEXT", "", 0},
-    {"", "", "database.ssl.mode", "MODE", "", 0},
-    {"", "", "database.ssl.root_cert_file", "FILE", "", 0},
+    {"", "", "database.ssl.mode", "MODE", "", 0, Effect::kOnDatabase},
+    {"", "", "database.ssl.root_cert_file", "FILE", "", 0, Effect::kOnDatabase},
     {"", "", "database.debug", "BOOL", "", 0, Effect::kMustBeOff},
     {"", "", "database.pool.advisory_lock_timeout", "DURATION", "", 0, Effect::kNone},
     {"", "", "logging.format", "json", "", 0},
@@ -108,16 +113,6 @@ constexpr auto kSettings = [] {
   std::ranges::copy(kKeys, std::ranges::copy(kFlags, all.begin()).out);
   return all;
 }();
-
-// `HALO_DATABASE_MAX_CONNS`, `HYPERFLEET_SERVER_JWT_ENABLED`.
-std::string EnvironmentName(std::string_view prefix, std::string_view name) {
-  std::string upper(prefix);
-  for (const char c : name) {
-    const bool is_lower = c >= 'a' && c <= 'z';
-    upper.push_back(is_lower ? static_cast<char>(c - 'a' + 'A') : (c == '-' || c == '.') ? '_' : c);
-  }
-  return upper;
-}
 
 }  // namespace
 
@@ -144,11 +139,12 @@ absl::StatusOr<Settings> Settings::Load(std::map<std::string, std::string, std::
                                         Environment environment) {
   Settings settings;
   settings.flags_ = std::move(flags);
+  RETURN_IF_ERROR(CheckVariables(environment));
   settings.environment_ = std::move(environment);
   std::optional<Value> path = settings.Find("config");
   if (const auto other = settings.environment_.find("HYPERFLEET_CONFIG");
       !path && other != settings.environment_.end() && !other->second.empty()) {
-    path = Value{other->second, other->first, false};
+    path = Value{other->second, other->first};
   }
   if (path) {
     settings.path_ = path->text;
@@ -161,19 +157,14 @@ absl::StatusOr<Settings> Settings::Load(std::map<std::string, std::string, std::
     }
     settings.file_ = *std::move(file);
   }
-  for (const Setting& setting : kSettings) {
-    const std::optional<Value> value =
-        setting.effect == Effect::kWorks ? std::nullopt : settings.Find(setting);
-    if (!value) {
-      continue;
-    }
-    if (setting.effect == Effect::kMustBeOff && value->text != "false") {
+  for (const Value& value : settings.Given(Effect::kMustBeOff)) {
+    if (value.text != "false") {
       return absl::FailedPreconditionError(
-          absl::StrFormat("%s: this version cannot do that; set it to false", value->source));
+          absl::StrFormat("%s: this version cannot do that; set it to false", value.source));
     }
-    if (setting.effect == Effect::kNone) {
-      settings.without_effect_.push_back(value->source);
-    }
+  }
+  for (const Value& value : settings.Given(Effect::kNone)) {
+    settings.without_effect_.push_back(value.source);
   }
   return settings;
 }
@@ -185,27 +176,39 @@ std::optional<Settings::Value> Settings::Find(std::string_view flag_or_key) cons
   return setting == kSettings.end() ? std::nullopt : Find(*setting);
 }
 
+std::vector<Settings::Value> Settings::Given(Effect effect) const {
+  std::vector<Value> given;
+  for (const Setting& setting : kSettings) {
+    if (setting.effect == effect) {
+      if (std::optional<Value> value = Find(setting)) {
+        given.push_back(*std::move(value));
+      }
+    }
+  }
+  return given;
+}
+
 std::optional<Settings::Value> Settings::Find(const Setting& setting) const {
   if (const auto flag = flags_.find(setting.flag); flag != flags_.end()) {
     return Value{flag->second, "--" + std::string(setting.flag), true};
   }
   std::vector<std::string> names;
   if (!setting.flag.empty()) {
-    names.push_back(EnvironmentName("HALO_", setting.flag));
+    names.push_back(VariableName("HALO_", setting.flag));
   }
   if (!setting.key.empty()) {
-    names.push_back(EnvironmentName("HYPERFLEET_", setting.key));
+    names.push_back(VariableName("HYPERFLEET_", setting.key));
   }
   for (const std::string& name : names) {
     const auto found = environment_.find(name);
     if (found != environment_.end() && !found->second.empty()) {
-      return Value{found->second, name, false};
+      return Value{found->second, name};
     }
   }
   if (file_) {
     const auto found = file_->values.find(setting.key);
     if (found != file_->values.end() && !found->second.empty()) {
-      return Value{found->second, absl::StrFormat("%s in %s", setting.key, path_), false};
+      return Value{found->second, absl::StrFormat("%s in %s", setting.key, path_), false, true};
     }
   }
   return std::nullopt;

@@ -23,8 +23,11 @@ enum CommandBit : unsigned { kServeCommand = 1, kMigrateCommand = 2 };
 
 enum class Effect {
   kWorks,
-  kNone,       // Accepted for files written for other servers; a warning says it does nothing.
-  kMustBeOff,  // Promises something that this server cannot do: anything but `false` is refused.
+  kNone,        // Accepted for files written for other servers; a warning says it does nothing.
+  kMustBeOff,   // Promises something that this server cannot do: anything but `false` is refused.
+  kOnDatabase,  // Works only where a database keeps the data; api/main/serve_config.cc refuses it
+                // elsewhere.
+  kOnDisk,      // Works only where something keeps the data.
 };
 
 struct Setting {
@@ -61,15 +64,20 @@ class Settings {
     std::string text;
     std::string source;  // `--listen`, `HALO_LISTEN`, `server.port in FILE`: for messages.
     bool from_flag = false;
+    bool from_file = false;
   };
 
   // `flags` by the flag's name. The configuration file is read here, if one is named; then its
   // settings of Effect::kMustBeOff are refused and those of kNone are listed in `without_effect`.
+  // A variable HALO_... that is no setting is refused too (api/main/variables.h).
   static absl::StatusOr<Settings> Load(std::map<std::string, std::string, std::less<>> flags,
                                        Environment environment);
 
   // By flag, or by key where there is no flag. Empty: nobody said anything.
   std::optional<Value> Find(std::string_view flag_or_key) const;
+
+  // Settings of this effect that somebody gave.
+  std::vector<Value> Given(Effect effect) const;
 
   bool has_file() const { return file_.has_value(); }
   const std::optional<ConfigFile>& file() const { return file_; }

@@ -79,6 +79,8 @@ TEST(HaloServerTest, WrongUseIsTwo) {
                                                 {"serve", "--workers", "0"},
                                                 {"serve", "--memory", "--listen", "nonsense"},
                                                 {"serve", "--memory", "--data-dir", "x"},
+                                                {"serve", "--memory", "--cache-dir", "x"},
+                                                {"serve", "--memory", "--require-synchronous"},
                                                 {"migrate"}}) {
     const Finished finished = RunServer(wrong);
     EXPECT_EQ(finished.exit.code, 2) << finished.err;

@@ -269,7 +269,7 @@ TEST_F(SettingsTest, RetentionsAreTheCataloguesUnlessToldOtherwise) {
   EXPECT_EQ(stock.server.compaction.retentions, defaults);
   ASSERT_OK_AND_ASSIGN(const ServeConfig never, Serve({{"retention", "resources=never"}}));
   EXPECT_FALSE(never.server.compaction.retentions.contains(schemas::kResourcesStream));
-  for (const char* wrong : {"resources", "audit=1d", "nothing=1d"}) {
+  for (const char* wrong : {"resources", "audit=1d", "nothing=1d", "resources=1d,resources=2d"}) {
     EXPECT_THAT(Serve({{"retention", wrong}}),
                 StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("retention")))
         << wrong;
@@ -282,8 +282,62 @@ TEST_F(SettingsTest, SnapshotsAreKeptWithTheDataOrWhereTheyAreToldTo) {
   ASSERT_OK_AND_ASSIGN(const ServeConfig cache,
                        Serve({{"data-dir", "/data"}, {"cache-dir", "/cache"}}));
   EXPECT_EQ(cache.server.snapshot_dir, "/cache");
-  ASSERT_OK_AND_ASSIGN(const ServeConfig memory, Serve({{"memory", "true"}, {"cache-dir", "/c"}}));
+  ASSERT_OK_AND_ASSIGN(const ServeConfig memory, Serve({{"memory", "true"}}));
   EXPECT_EQ(memory.server.snapshot_dir, "");
+}
+
+TEST_F(SettingsTest, WhatDoesNothingHereIsRefused) {
+  for (const char* flag :
+       {"require-synchronous", "direct-database-url-file", "database-pooler", "database-max-conns",
+        "database-connect-attempts", "database-insecure-tls", "auto-migrate"}) {
+    for (const Flags& backend : {Flags{}, Flags{{"memory", "true"}}}) {
+      Flags flags = backend;
+      flags[flag] = "1";
+      EXPECT_THAT(Serve(flags), StatusIs(absl::StatusCode::kInvalidArgument,
+                                         HasSubstr("--" + std::string(flag) + ": does nothing")));
+    }
+  }
+  EXPECT_THAT(Serve({{"memory", "true"}, {"cache-dir", "/c"}}),
+              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("--cache-dir")));
+  EXPECT_THAT(
+      Serve({}, {{"HALO_REQUIRE_SYNCHRONOUS", "true"}}),
+      StatusIs(absl::StatusCode::kFailedPrecondition, HasSubstr("HALO_REQUIRE_SYNCHRONOUS")));
+}
+
+TEST_F(SettingsTest, WhatDoesNothingHereMayStandInASharedFile) {
+  const std::string pool = std::string(kOpen) + "database: {pool: {max_connections: 9}}\n";
+  ASSERT_OK_AND_ASSIGN(const ServeConfig config,
+                       Serve({}, {{"HYPERFLEET_DATABASE_SSL_MODE", "require"}}, pool));
+  EXPECT_THAT(config.without_effect,
+              testing::ElementsAre(testing::StartsWith("database.pool.max_connections in "),
+                                   "HYPERFLEET_DATABASE_SSL_MODE"));
+  ASSERT_OK_AND_ASSIGN(const ServeConfig used,
+                       Serve({{"database-url-file", Write("url", "x")}}, {}, pool));
+  EXPECT_THAT(used.without_effect, testing::IsEmpty());
+  EXPECT_EQ(used.database.max_conns, 9);
+}
+
+TEST_F(SettingsTest, AMisspeltVariableIsRefused) {
+  EXPECT_THAT(Serve({}, {{"HALO_LISTNE", "127.0.0.1:1"}}),
+              StatusIs(absl::StatusCode::kFailedPrecondition,
+                       HasSubstr("HALO_LISTNE is no setting; did you mean HALO_LISTEN?")));
+  EXPECT_THAT(
+      Serve({}, {{"HALO_DATABASE_URL", "x"}}),
+      StatusIs(absl::StatusCode::kFailedPrecondition, HasSubstr("HALO_DATABASE_URL_FILE?")));
+  EXPECT_OK(Serve({}, {{"HALO_LISTNE", ""}}));
+}
+
+TEST_F(SettingsTest, VariablesOfOthersAreLeftAlone) {
+  EXPECT_OK(Serve({}, {{"HALO_SERVER", "http://localhost:8080"},
+                       {"HALO_TOKEN", "t"},
+                       {"HALO_MUTANT", "none"},
+                       {"HALO_SEED", "1"},
+                       // Kubernetes tells every pod about the services `halo` and `halo-server`.
+                       {"HALO_SERVICE_HOST", "10.0.0.1"},
+                       {"HALO_SERVICE_PORT_HTTP", "8080"},
+                       {"HALO_PORT", "tcp://10.0.0.1:8080"},
+                       {"HALO_PORT_8080_TCP_ADDR", "10.0.0.1"},
+                       {"HALO_SERVER_PORT", "tcp://10.0.0.1:8080"}}));
 }
 
 TEST_F(SettingsTest, LogsAreConfigured) {
