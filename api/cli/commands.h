@@ -37,11 +37,16 @@ absl::Status JournalStreams(const StreamsFlags& flags, Format format, std::ostre
 
 struct CatFlags {
   StorageFlags store;
-  std::string stream;  // Empty: all, one after another.
-  std::uint64_t from = 1;
-  std::optional<std::uint64_t> to;
+  std::string stream = {};  // Empty: all, one after another.
+  // The first position. Empty: the first there is, or, of `tail`, what is written from now on.
+  std::optional<std::uint64_t> from = {};
+  std::optional<std::uint64_t> to = {};
+  bool follow = false;  // Wait for more, until all streams have passed `to`.
+  bool tail = false;    // See `from`.
 };
-// Records as JSON lines, secrets masked. Stops at the first row that cannot be right.
+// Records as JSON lines, secrets masked. Stops at the first row that cannot be right. With `follow`
+// it looks for more every half second.
+// Fails with kInvalidArgument when `to` lies before `from`.
 absl::Status JournalCat(const CatFlags& flags, std::ostream& out);
 
 struct VerifyFlags {
@@ -60,7 +65,8 @@ struct ExportFlags {
 };
 // Writes a stream's records to a file, one JSON object a line, with everything that their
 // checksums are taken over; nothing is masked. The file is there whole and durable, or not at all.
-// Fails with kFailedPrecondition when it is there already, with kDataLoss for a damaged row.
+// Fails with kFailedPrecondition when it is there already, with kDataLoss for a damaged row, with
+// kInvalidArgument when `to` lies before `from`.
 absl::Status JournalExport(const ExportFlags& flags, Format format, std::ostream& out);
 
 struct TrimFlags {
@@ -74,6 +80,15 @@ struct TrimFlags {
 // Fails as JournalExport does (nothing was removed then), with kInvalidArgument for a stream that
 // keeps every record, like the audit, and with kAborted when a server compacts it right now.
 absl::Status JournalTrim(const TrimFlags& flags, Format format, std::ostream& out);
+
+struct DiffFlags {
+  StorageFlags store;
+  std::string compare;  // A data directory or a file with a database URL.
+};
+// Compares two journals by their digests and prints, of each stream, the first position where they
+// differ. Reads some rows of each stream, not all of them; damage is for JournalVerify to find.
+// Fails with kAborted when they differ anywhere.
+absl::Status JournalDiff(const DiffFlags& flags, Format format, std::ostream& out);
 
 struct ReplayFlags {
   StorageFlags store;

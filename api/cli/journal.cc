@@ -1,4 +1,4 @@
-// `halo journal streams`, `cat` and `verify`.
+// `halo journal streams` and `verify`.
 
 #include <algorithm>
 #include <map>
@@ -10,7 +10,6 @@
 #include "api/cli/commands.h"
 #include "api/cli/print.h"
 #include "engine/base/bytes.h"
-#include "engine/base/logging.h"
 #include "engine/base/status_macros.h"
 #include "engine/floor_proof.h"
 #include "schemas/json.h"
@@ -22,49 +21,6 @@ namespace {
 using engine::Deadline;
 using engine::Record;
 using engine::StreamSpec;
-
-// Rows of `cat` that are read at once.
-constexpr int kCatRows = 1000;
-
-std::string RecordLine(const Record& record, const std::string& stream,
-                       const std::string& decoded) {
-  std::string line = "{\"stream\":";
-  engine::AppendJsonString(stream, line);
-  line += absl::StrFormat(",\"position\":%d,\"tx\":%d,\"at\":\"%s\"", Raw(record.position),
-                          Raw(record.tx), engine::FormatTimestamp(record.at));
-  if (!record.key.empty()) {
-    line += ",\"key\":";
-    engine::AppendJsonString(record.key, line);
-    line += absl::StrFormat(",\"previous\":%d", Raw(record.previous));
-  }
-  line += absl::StrFormat(",\"flags\":%d,\"checksum\":\"%s\",\"digest\":\"%s\",\"record\":%s}\n",
-                          record.flags, engine::ToHex(record.checksum),
-                          engine::ToHex(Raw(record.digest)), decoded);
-  return line;
-}
-
-absl::Status CatStream(engine::Journal& journal, const StreamSpec& spec, const CatFlags& flags,
-                       std::ostream& out) {
-  std::uint64_t next = std::max<std::uint64_t>(flags.from, 1);
-  while (!flags.to.has_value() || next <= *flags.to) {
-    ASSIGN_OR_RETURN(
-        const std::vector<Record> rows,
-        journal.ReadStream(spec.id, engine::Position{next}, kCatRows, Deadline::Infinite()));
-    for (const Record& row : rows) {
-      if (flags.to.has_value() && Raw(row.position) > *flags.to) {
-        return absl::OkStatus();
-      }
-      RETURN_IF_ERROR(CheckRow(row, spec.name));
-      ASSIGN_OR_RETURN(const std::string decoded, schemas::RecordJson(row.stream, row.payload));
-      out << RecordLine(row, spec.name, decoded);
-      next = Raw(row.position) + 1;
-    }
-    if (rows.empty()) {
-      break;
-    }
-  }
-  return absl::OkStatus();
-}
 
 // What a scan has seen of one stream.
 struct Verified {
@@ -209,18 +165,6 @@ absl::Status JournalStreams(const StreamsFlags& flags, Format format, std::ostre
   }
   out << document << "]}\n";
   return absl::OkStatus();
-}
-
-absl::Status JournalCat(const CatFlags& flags, std::ostream& out) {
-  ASSIGN_OR_RETURN(const auto store, OpenStore(flags.store));
-  bool found = false;
-  for (const StreamSpec& spec : store->journal().catalogue()) {
-    if (flags.stream.empty() || flags.stream == spec.name) {
-      found = true;
-      RETURN_IF_ERROR(CatStream(store->journal(), spec, flags, out));
-    }
-  }
-  return found ? absl::OkStatus() : absl::NotFoundError("there is no stream " + flags.stream);
 }
 
 absl::Status JournalVerify(const VerifyFlags& flags, Format format, std::ostream& out) {

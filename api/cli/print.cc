@@ -14,6 +14,22 @@ const std::string& NameOf(const engine::Catalogue& catalogue, engine::StreamId s
   return spec->name;
 }
 
+absl::StatusOr<engine::StreamSpec> FindStream(const engine::Catalogue& catalogue,
+                                              const std::string& name) {
+  const auto spec = std::ranges::find(catalogue, name, &engine::StreamSpec::name);
+  if (spec == catalogue.end()) {
+    return absl::NotFoundError("there is no stream " + name);
+  }
+  return *spec;
+}
+
+absl::Status CheckRange(std::uint64_t from, std::optional<std::uint64_t> to) {
+  if (to.has_value() && *to < from) {
+    return absl::InvalidArgumentError(absl::StrFormat("--to %d lies before --from %d", *to, from));
+  }
+  return absl::OkStatus();
+}
+
 engine::Cursors FromTheStart(const engine::Catalogue& catalogue) {
   engine::Cursors cursors;
   for (const engine::StreamSpec& spec : catalogue) {

@@ -2,10 +2,13 @@
 
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
 #include <absl/status/status.h>
+#include <absl/status/statusor.h>
 
 #include "engine/journal.h"
 
@@ -13,6 +16,13 @@ namespace api::cli {
 
 // The name of a stream of the catalogue. REQUIRES: it is in there.
 const std::string& NameOf(const engine::Catalogue& catalogue, engine::StreamId stream);
+
+// The stream of this name. Fails with kNotFound.
+absl::StatusOr<engine::StreamSpec> FindStream(const engine::Catalogue& catalogue,
+                                              const std::string& name);
+
+// Fails with kInvalidArgument when `--to` lies before `--from`: no record could be meant.
+absl::Status CheckRange(std::uint64_t from, std::optional<std::uint64_t> to);
 
 engine::Cursors FromTheStart(const engine::Catalogue& catalogue);
 

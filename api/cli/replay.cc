@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <iostream>
 #include <vector>
 
 #include <absl/strings/str_format.h>
@@ -10,7 +11,6 @@
 #include "api/cli/print.h"
 #include "api/cli/state_json.h"
 #include "engine/base/bytes.h"
-#include "engine/base/logging.h"
 #include "engine/base/status_macros.h"
 #include "engine/follower.h"
 #include "engine/snapshot.h"
@@ -31,7 +31,7 @@ struct Folded {
   std::vector<StreamView> streams;
 };
 
-// Progress goes to standard error as log lines, one about every million rows.
+// Progress goes to standard error, one line about every million rows.
 constexpr std::uint64_t kProgressRows = 1'000'000;
 
 absl::StatusOr<Tx> LastTxUntil(engine::Journal& journal, engine::Timestamp time) {
@@ -73,7 +73,7 @@ absl::Status FoldInto(engine::Follower& follower, engine::Journal& journal, std:
   const auto progress = [&](std::uint64_t rows) {
     if (rows - reported >= kProgressRows) {
       reported = rows;
-      engine::Log(engine::Severity::kInfo, "replaying", {{"rows", rows}});
+      std::cerr << "replaying: " << rows << " rows\n";
     }
   };
   RETURN_IF_ERROR(follower.Replay(journal, until, Deadline::Infinite(), progress));
@@ -147,7 +147,7 @@ absl::Status CompareWith(const ReplayFlags& flags, const Folded& folded, engine:
   if (snapshot.has_value()) {
     return CompareSnapshot(journal, snapshot->get(), flags.compare);
   }
-  ASSIGN_OR_RETURN(const auto other, OpenStoreAt(flags.compare));
+  ASSIGN_OR_RETURN(const auto other, OpenStoreAt(flags.compare, flags.store.insecure_tls));
   ASSIGN_OR_RETURN(const Folded there, Fold(other->journal(), flags));
   return Compare(folded, there, journal.catalogue(), flags.compare);
 }

@@ -4,6 +4,8 @@
 #include <fstream>
 #include <string>
 
+#include <absl/strings/str_format.h>
+
 #include "engine/base/status_macros.h"
 #include "engine/file/file.h"
 #include "engine/postgres/postgres.h"
@@ -52,12 +54,28 @@ absl::StatusOr<std::unique_ptr<engine::Engine>> OpenStoreForWriting(const Storag
   return engine::file::Open(schemas::Streams(), std::move(options));
 }
 
-absl::StatusOr<std::unique_ptr<engine::Engine>> OpenStoreAt(const std::string& path) {
+absl::StatusOr<std::unique_ptr<engine::Engine>> OpenStoreAt(const std::string& path,
+                                                            bool insecure_tls) {
   std::error_code error;
   const bool directory = std::filesystem::is_directory(path, error);
   StorageFlags flags;
+  flags.insecure_tls = insecure_tls;
   (directory ? flags.data_dir : flags.database_url_file) = path;
   return OpenStore(flags);
+}
+
+std::string WrittenMark(const StorageFlags& flags) {
+  std::string mark;
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(flags.data_dir, error)) {
+    // A file may be gone by the time it is looked at: that is a change too.
+    std::error_code gone;
+    if (entry.path().filename().string().starts_with("journal-")) {
+      mark += absl::StrFormat("%s %d %d\n", entry.path().filename().string(), entry.file_size(gone),
+                              entry.last_write_time(gone).time_since_epoch().count());
+    }
+  }
+  return mark;
 }
 
 }  // namespace api::cli

@@ -27,6 +27,11 @@ absl::StatusOr<std::unique_ptr<engine::Engine>> OpenStore(const StorageFlags& fl
 absl::StatusOr<std::unique_ptr<engine::Engine>> OpenStoreForWriting(const StorageFlags& flags);
 
 // `path` is a data directory or a file that holds a database URL.
-absl::StatusOr<std::unique_ptr<engine::Engine>> OpenStoreAt(const std::string& path);
+absl::StatusOr<std::unique_ptr<engine::Engine>> OpenStoreAt(const std::string& path,
+                                                            bool insecure_tls = false);
+
+// Changes whenever the store may have more than before: what a reader that follows looks at before
+// it reads everything again. Always the same for a database, which is asked instead.
+std::string WrittenMark(const StorageFlags& flags);
 
 }  // namespace api::cli

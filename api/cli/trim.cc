@@ -89,15 +89,6 @@ class ExportFile {
   std::uint64_t size_ = 0;
 };
 
-absl::StatusOr<engine::StreamSpec> FindStream(const engine::Catalogue& catalogue,
-                                              const std::string& name) {
-  const auto spec = std::ranges::find(catalogue, name, &engine::StreamSpec::name);
-  if (spec == catalogue.end()) {
-    return absl::NotFoundError("there is no stream " + name);
-  }
-  return *spec;
-}
-
 // Writes all rows of the stream up to `last` that are there; how many.
 absl::StatusOr<std::uint64_t> Export(engine::Journal& journal, const engine::StreamSpec& spec,
                                      Position first, Position last, const std::string& path) {
@@ -158,6 +149,7 @@ absl::StatusOr<Position> LastOlderThan(engine::Journal& journal, const engine::S
 }  // namespace
 
 absl::Status JournalExport(const ExportFlags& flags, Format format, std::ostream& out) {
+  RETURN_IF_ERROR(CheckRange(flags.from, flags.to));
   ASSIGN_OR_RETURN(const auto store, OpenStore(flags.store));
   ASSIGN_OR_RETURN(const engine::StreamSpec spec,
                    FindStream(store->journal().catalogue(), flags.stream));

@@ -10,6 +10,7 @@
 
 #include "api/cli/commands.h"
 #include "api/cli/print.h"
+#include "engine/base/logging.h"
 
 namespace {
 
@@ -29,6 +30,8 @@ struct CommandLine {
   api::cli::AuditVerifyFlags audit_verify;
   api::cli::StreamsFlags streams;
   api::cli::CatFlags cat;
+  api::cli::CatFlags tail;
+  api::cli::DiffFlags diff;
   api::cli::VerifyFlags verify;
   api::cli::ExportFlags exported;
   api::cli::TrimFlags trim;
@@ -61,15 +64,39 @@ void AddAudit(CLI::App& app, CommandLine& line) {
   });
 }
 
+void AddRecordFlags(CLI::App& command, CommandLine& line, api::cli::CatFlags& flags) {
+  AddStorageFlags(command, flags.store);
+  command.add_option("--stream", flags.stream, "this stream only");
+  command.add_option("--from", flags.from, "first position");
+  command.add_option("--to", flags.to, "last position");
+  command.add_flag("--follow", flags.follow, "wait for more, up to --to where that is given");
+  command.callback([&line, &flags] {
+    line.action = [&flags](Format) { return api::cli::JournalCat(flags, std::cout); };
+  });
+}
+
 void AddJournalCat(CLI::App& journal, CommandLine& line) {
-  CLI::App& cat = *AddCommand(journal, "cat", "print records as JSON lines, secrets masked",
-                              "halo journal cat --data-dir ./halo-data --stream resources");
-  AddStorageFlags(cat, line.cat.store);
-  cat.add_option("--stream", line.cat.stream, "this stream only");
-  cat.add_option("--from", line.cat.from, "first position");
-  cat.add_option("--to", line.cat.to, "last position");
-  cat.callback([&line] {
-    line.action = [&line](Format) { return api::cli::JournalCat(line.cat, std::cout); };
+  AddRecordFlags(*AddCommand(journal, "cat", "print records as JSON lines, secrets masked",
+                             "halo journal cat --data-dir ./halo-data --stream resources --follow"),
+                 line, line.cat);
+  line.tail.tail = line.tail.follow = true;
+  AddRecordFlags(*AddCommand(journal, "tail",
+                             "print records as they are written, like cat --follow "
+                             "from the end",
+                             "halo journal tail --data-dir ./halo-data --stream resources"),
+                 line, line.tail);
+}
+
+void AddJournalDiff(CLI::App& journal, CommandLine& line) {
+  CLI::App& diff = *AddCommand(journal, "diff", "where two journals differ first, by stream",
+                               "halo journal diff --data-dir ./halo-data --compare ./backup");
+  AddStorageFlags(diff, line.diff.store);
+  diff.add_option("--compare", line.diff.compare, "the other data directory or URL file")
+      ->required();
+  diff.callback([&line] {
+    line.action = [&line](Format format) {
+      return api::cli::JournalDiff(line.diff, format, std::cout);
+    };
   });
 }
 
@@ -121,6 +148,7 @@ void AddJournal(CLI::App& app, CommandLine& line) {
   AddJournalCat(journal, line);
   AddJournalExport(journal, line);
   AddJournalTrim(journal, line);
+  AddJournalDiff(journal, line);
   CLI::App& verify = *AddCommand(journal, "verify", "check checksums, digests and density",
                                  "halo journal verify --data-dir ./halo-data");
   AddStorageFlags(verify, line.verify.store);
@@ -170,6 +198,8 @@ int Run(int argc, char** argv) {
     std::cerr << "error: " << error.what() << "\n";
     return 2;
   }
+  // An operator reads what was asked for, and what went wrong.
+  engine::SetLogLevel(engine::Severity::kWarning);
   const absl::Status status = line.action(output == "json" ? Format::kJson : Format::kText);
   std::cout.flush();
   if (status.ok()) {

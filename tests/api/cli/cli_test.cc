@@ -8,15 +8,12 @@
 #include "api/cli/print.h"
 #include "api/cli/state_json.h"
 #include "api/cli/storage.h"
-#include "engine/committer.h"
 #include "engine/file/file.h"
 #include "engine/snapshot.h"
 #include "projections/all.h"
-#include "projections/kill_list.h"
 #include "schemas/streams.h"
-#include "tests/support/private_directory.h"
+#include "tests/api/cli/kills.h"
 #include "tests/support/status_matchers.h"
-#include "tests/support/toy_commands.h"
 
 namespace api::cli {
 namespace {
@@ -24,53 +21,8 @@ namespace {
 using support::StatusIs;
 using testing::HasSubstr;
 
-class KillCommand final : public engine::Command {
- public:
-  KillCommand(projections::KillRequest request, support::Outcomes& outcomes)
-      : request_(std::move(request)), outcomes_(outcomes) {}
-  engine::Deadline deadline() const override { return support::Soon(); }
-  engine::Proposal Decide(const engine::DecideContext& context) override {
-    const auto list = engine::ImageIn<projections::KillList>(context.view);
-    return projections::ProposeKill(request_, **list, context.footprint);
-  }
-  void Finish(const engine::CommandOutcome& outcome) override {
-    outcomes_.Add(0, {outcome.kind, outcome.why, "", outcome.tx, {}});
-  }
-
- private:
-  const projections::KillRequest request_;
-  support::Outcomes& outcomes_;
-};
-
-// A data directory with four kills and one unkill, and no server.
-class CliTest : public testing::Test {
+class CliTest : public KillsTest {
  protected:
-  void SetUp() override {
-    auto directory = support::PrivateDirectory::Make();
-    ASSERT_OK(directory);
-    directory_ = *std::move(directory);
-    flags_.data_dir = directory_->path() + "/data";
-    engine::file::Options options;
-    options.dir = flags_.data_dir;
-    ASSERT_OK_AND_ASSIGN(const auto store, engine::file::Open(schemas::Streams(), options));
-    engine::Follower main(projections::MainProjections());
-    engine::Follower audit(projections::AuditProjections());
-    engine::Committer committer(store->journal(), main, &audit,
-                                {.audit_stream = schemas::kAuditStream});
-    support::Outcomes outcomes;
-    std::size_t count = 0;
-    for (const char* name : {"a", "b", "c", "d"}) {
-      committer.Submit(std::make_unique<KillCommand>(
-          projections::KillRequest{.name = name, .killed = true, .by = "ops", .reason = "errors"},
-          outcomes));
-      outcomes.WaitFor(++count);
-    }
-    committer.Submit(std::make_unique<KillCommand>(
-        projections::KillRequest{.name = "b", .killed = false, .by = "ops", .reason = ""},
-        outcomes));
-    ASSERT_EQ(outcomes.WaitFor(++count).back().kind, engine::CommandOutcome::Kind::kCommitted);
-  }
-
   // Changes one byte of the only segment, the first one of the last `text` in it.
   void Damage(const std::string& text) {
     for (const auto& entry : std::filesystem::directory_iterator(flags_.data_dir)) {
@@ -87,10 +39,6 @@ class CliTest : public testing::Test {
       }
     }
   }
-
-  std::unique_ptr<support::PrivateDirectory> directory_;
-  StorageFlags flags_;
-  std::ostringstream out_;
 };
 
 TEST_F(CliTest, StreamsShowsHeadsAndDigests) {

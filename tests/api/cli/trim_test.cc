@@ -170,6 +170,12 @@ TEST_F(TrimTest, ExportWritesAnyPartOfAnyStream) {
   ASSERT_OK(JournalExport({.store = flags_, .stream = "audit", .file = File("audit"), .to = {}},
                           Format::kText, out_));
   EXPECT_TRUE(Lines(File("audit")).empty());
+  EXPECT_THAT(
+      JournalExport(
+          {.store = flags_, .stream = "resources", .file = File("none"), .from = 5, .to = 2},
+          Format::kText, out_),
+      StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("before --from 5")));
+  EXPECT_FALSE(std::filesystem::exists(File("none")));
 }
 
 }  // namespace

@@ -1,0 +1,153 @@
+// `halo journal cat` and `tail`.
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <absl/strings/str_format.h>
+
+#include "api/cli/commands.h"
+#include "api/cli/print.h"
+#include "engine/base/bytes.h"
+#include "engine/base/logging.h"
+#include "engine/base/mutex.h"
+#include "engine/base/status_macros.h"
+#include "schemas/json.h"
+
+namespace api::cli {
+namespace {
+
+using engine::Deadline;
+using engine::Record;
+using engine::StreamSpec;
+
+// Rows that are read at once.
+constexpr int kRowsAtOnce = 1000;
+constexpr engine::Duration kPause = std::chrono::milliseconds(500);
+
+std::string RecordLine(const Record& record, const std::string& stream,
+                       const std::string& decoded) {
+  std::string line = "{\"stream\":";
+  engine::AppendJsonString(stream, line);
+  line += absl::StrFormat(",\"position\":%d,\"tx\":%d,\"at\":\"%s\"", Raw(record.position),
+                          Raw(record.tx), engine::FormatTimestamp(record.at));
+  if (!record.key.empty()) {
+    line += ",\"key\":";
+    engine::AppendJsonString(record.key, line);
+    line += absl::StrFormat(",\"previous\":%d", Raw(record.previous));
+  }
+  line += absl::StrFormat(",\"flags\":%d,\"checksum\":\"%s\",\"digest\":\"%s\",\"record\":%s}\n",
+                          record.flags, engine::ToHex(record.checksum),
+                          engine::ToHex(Raw(record.digest)), decoded);
+  return line;
+}
+
+// Where a reader is in one stream.
+struct Place {
+  StreamSpec spec;
+  std::uint64_t next = 1;
+};
+
+bool IsPast(const Place& place, const CatFlags& flags) {
+  return flags.to.has_value() && place.next > *flags.to;
+}
+
+// Prints what is there of one stream.
+absl::Status CatStream(engine::Journal& journal, const CatFlags& flags, Place& place,
+                       std::ostream& out) {
+  while (!IsPast(place, flags)) {
+    ASSIGN_OR_RETURN(const std::vector<Record> rows,
+                     journal.ReadStream(place.spec.id, engine::Position{place.next}, kRowsAtOnce,
+                                        Deadline::Infinite()));
+    if (rows.empty()) {
+      break;
+    }
+    for (const Record& row : rows) {
+      if (flags.to.has_value() && Raw(row.position) > *flags.to) {
+        place.next = Raw(row.position);
+        return absl::OkStatus();
+      }
+      RETURN_IF_ERROR(CheckRow(row, place.spec.name));
+      ASSIGN_OR_RETURN(const std::string decoded, schemas::RecordJson(row.stream, row.payload));
+      out << RecordLine(row, place.spec.name, decoded);
+      place.next = Raw(row.position) + 1;
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::vector<Place>> PlacesOf(engine::Journal& journal, const CatFlags& flags) {
+  std::vector<Place> places;
+  if (flags.stream.empty()) {
+    for (const StreamSpec& spec : journal.catalogue()) {
+      places.push_back({spec});
+    }
+  } else {
+    ASSIGN_OR_RETURN(StreamSpec spec, FindStream(journal.catalogue(), flags.stream));
+    places.push_back({std::move(spec)});
+  }
+  ASSIGN_OR_RETURN(const auto tails, journal.Tails(Deadline::Infinite()));
+  for (Place& place : places) {
+    const auto tail = std::ranges::find(tails, place.spec.id, &engine::StreamTail::stream);
+    const bool from_the_end = flags.tail && tail != tails.end();
+    place.next =
+        std::max<std::uint64_t>(flags.from.value_or(from_the_end ? Raw(tail->position) + 1 : 1), 1);
+  }
+  return places;
+}
+
+absl::Status CatAll(engine::Journal& journal, const CatFlags& flags, std::vector<Place>& places,
+                    std::ostream& out) {
+  for (Place& place : places) {
+    RETURN_IF_ERROR(CatStream(journal, flags, place, out));
+  }
+  out.flush();
+  return absl::OkStatus();
+}
+
+void Pause() {
+  engine::Mutex mutex;
+  engine::CondVar never;
+  const auto end = Deadline::After(kPause);
+  engine::MutexLock lock(mutex);
+  while (never.WaitUntil(mutex, end)) {
+  }
+}
+
+// A data directory is opened anew after it was written to: what was opened shows one moment.
+absl::Status Follow(std::unique_ptr<engine::Engine> store, std::string mark, const CatFlags& flags,
+                    std::vector<Place>& places, std::ostream& out) {
+  const auto is_past = [&](const Place& place) { return IsPast(place, flags); };
+  while (out.good() && !std::ranges::all_of(places, is_past)) {
+    Pause();
+    if (!flags.store.data_dir.empty()) {
+      std::string now = WrittenMark(flags.store);
+      if (now == mark) {
+        continue;
+      }
+      mark = std::move(now);
+      store.reset();
+      ASSIGN_OR_RETURN(store, OpenStore(flags.store));
+    }
+    RETURN_IF_ERROR(CatAll(store->journal(), flags, places, out));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Status JournalCat(const CatFlags& flags, std::ostream& out) {
+  RETURN_IF_ERROR(CheckRange(flags.from.value_or(1), flags.to));
+  // Taken before the store is opened: what is written in between is looked for once too often.
+  std::string mark = WrittenMark(flags.store);
+  ASSIGN_OR_RETURN(auto store, OpenStore(flags.store));
+  ASSIGN_OR_RETURN(std::vector<Place> places, PlacesOf(store->journal(), flags));
+  RETURN_IF_ERROR(CatAll(store->journal(), flags, places, out));
+  return flags.follow ? Follow(std::move(store), std::move(mark), flags, places, out)
+                      : absl::OkStatus();
+}
+
+}  // namespace api::cli
