@@ -2,13 +2,13 @@
 
 #include <algorithm>
 #include <atomic>
-#include <charconv>
 #include <memory>
 
 #include <unistd.h>
 
 #include "engine/base/bytes.h"
-#include "engine/base/clock.h"
+#include "engine/base/log_format.h"
+#include "engine/base/log_line.h"
 #include "engine/base/mutex.h"
 
 namespace engine {
@@ -28,37 +28,10 @@ SinkHolder& Holder() {
   return holder;
 }
 
-std::string_view Name(Severity severity) {
-  switch (severity) {
-    case Severity::kDebug:
-      return "debug";
-    case Severity::kInfo:
-      return "info";
-    case Severity::kWarning:
-      return "warn";
-    case Severity::kError:
-      return "error";
-  }
-  return "error";
-}
-
 // Printable ASCII that JSON shows as it is.
 bool IsPlain(char c) {
   return c >= ' ' && c < '\x7F' && c != '"' && c != '\\';
 }
-
-struct AppendValue {
-  std::string& line;
-
-  void operator()(const std::string& text) const { AppendJsonString(text, line); }
-  void operator()(bool value) const { line += value ? "true" : "false"; }
-  template <class Number>
-  void operator()(Number value) const {
-    char digits[32];
-    const auto end = std::to_chars(digits, digits + sizeof(digits), value).ptr;
-    line.append(digits, end);
-  }
-};
 
 void WriteToStandardError(std::string_view line) {
   std::string whole(line);
@@ -109,21 +82,15 @@ void AppendJsonString(std::string_view text, std::string& out) {
   out.push_back('"');
 }
 
-void Log(Severity severity, std::string_view message, std::initializer_list<LogField> fields) {
-  if (severity < lowest_severity.load(std::memory_order_relaxed)) {
+bool IsLogged(Severity severity) {
+  return severity >= lowest_severity.load(std::memory_order_relaxed);
+}
+
+void LogFields(Severity severity, std::string_view message, std::span<const LogField> fields) {
+  if (!IsLogged(severity)) {
     return;
   }
-  std::string line = "{\"timestamp\":\"" + FormatTimestamp(SystemClock().Now()) + "\",\"level\":\"";
-  line += Name(severity);
-  line += "\",\"message\":";
-  AppendJsonString(message, line);
-  for (const LogField& field : fields) {
-    line.push_back(',');
-    AppendJsonString(field.key, line);
-    line.push_back(':');
-    std::visit(AppendValue{line}, field.value);
-  }
-  line.push_back('}');
+  const std::string line = FormatLogLine(severity, message, fields);
   std::shared_ptr<const Sink> sink;
   {
     MutexLock lock(Holder().mutex);
@@ -134,6 +101,10 @@ void Log(Severity severity, std::string_view message, std::initializer_list<LogF
   } else {
     WriteToStandardError(line);
   }
+}
+
+void Log(Severity severity, std::string_view message, std::initializer_list<LogField> fields) {
+  LogFields(severity, message, std::span(fields.begin(), fields.size()));
 }
 
 void SetLogLevel(Severity severity) {
