@@ -6,6 +6,7 @@
 #include <absl/strings/str_format.h>
 #include <poll.h>
 
+#include "engine/base/logging.h"
 #include "engine/base/status_macros.h"
 #include "engine/postgres/sqlstate.h"
 
@@ -65,6 +66,24 @@ DbError KindOf(std::string_view sqlstate) {
       return DbError::kTimeout;
     default:
       return meaning.after == AfterError::kDrop ? DbError::kLost : DbError::kRefused;
+  }
+}
+
+// How long a statement may take before the log tells of it.
+constexpr Duration kSlowStatement = std::chrono::milliseconds(200);
+
+SqlFailure FailureOf(std::string_view sqlstate) {
+  if (sqlstate.starts_with("23")) {
+    return SqlFailure::kConstraint;
+  }
+  switch (KindOf(sqlstate)) {
+    case DbError::kTimeout:
+      return SqlFailure::kTimeout;
+    case DbError::kLost:
+    case DbError::kConnect:
+      return SqlFailure::kConnection;
+    default:
+      return SqlFailure::kOther;
   }
 }
 
@@ -237,6 +256,29 @@ absl::Status Connection::FinishPipeline(Deadline deadline) {
   return PQexitPipelineMode(raw_) == 1 ? absl::OkStatus() : Lost("leaving the pipeline");
 }
 
+Duration Connection::Note(const Statement& statement, Duration begin) const {
+  const Duration now = SystemClock().SinceBoot();
+  const SqlKind kind = KindOfSql(statement.sql);
+  stats_->queries.Observe(kind, now - begin);
+  const bool is_slow = now - begin >= kSlowStatement && stats_->queries.MayTellOfSlow(now);
+  if (is_slow || stats_->log_statements.load(std::memory_order_relaxed)) {
+    Log(is_slow ? Severity::kWarning : Severity::kInfo, is_slow ? "slow statement" : "statement",
+        {{"statement", statement.name},
+         {"operation", kSqlOperationNames[static_cast<std::size_t>(kind.operation)]},
+         {"table", kSqlTableNames[kind.table]},
+         {"duration_ms", std::chrono::duration<double, std::milli>(now - begin).count()}});
+  }
+  return now;
+}
+
+void Connection::NoteFailure(const Statement& statement, SqlFailure failure) const {
+  const bool is_commit = statement.sql == "commit";
+  if (is_commit || statement.sql == "rollback") {
+    failure = is_commit ? SqlFailure::kCommit : SqlFailure::kRollback;
+  }
+  stats_->queries.CountFailure(KindOfSql(statement.sql).operation, failure);
+}
+
 RunOutcome Connection::Run(const std::vector<Step>& steps, Deadline deadline) {
   RunOutcome outcome;
   if (closed_ || PQenterPipelineMode(raw_) != 1) {
@@ -252,12 +294,18 @@ RunOutcome Connection::Run(const std::vector<Step>& steps, Deadline deadline) {
     outcome.status = Lost("sending");
     return outcome;
   }
+  Duration before = SystemClock().SinceBoot();
   for (std::size_t i = 0; i < steps.size() && outcome.status.ok(); ++i) {
     absl::StatusOr<Result> result = NextOfStep(deadline);
+    before = Note(steps[i].statement, before);
     if (!result.ok()) {
       outcome.status = std::move(result).status();
+      NoteFailure(steps[i].statement, absl::IsDeadlineExceeded(outcome.status)
+                                          ? SqlFailure::kTimeout
+                                          : SqlFailure::kConnection);
     } else if (!result->ok()) {
       outcome.status = Fail(*result, outcome);
+      NoteFailure(steps[i].statement, FailureOf(result->sqlstate()));
     } else {
       outcome.results.push_back(*std::move(result));
     }

@@ -97,6 +97,10 @@ class Connection {
   absl::Status Wait(short events, Deadline deadline);
   absl::Status Lost(std::string_view what);
   absl::Status Fail(const Result& result, RunOutcome& outcome);
+  // Tells the metrics, and the log where it was slow, of a step that took from `begin` to now;
+  // returns now.
+  Duration Note(const Statement& statement, Duration begin) const;
+  void NoteFailure(const Statement& statement, SqlFailure failure) const;
   absl::Status FinishPipeline(Deadline deadline);
   absl::Status FinishCopy(Deadline deadline);
 

@@ -186,7 +186,8 @@ absl::StatusOr<std::vector<std::string>> MigrateTo(const std::vector<Migration>&
 
 absl::StatusOr<std::vector<std::string>> Migrate(const Options& options,
                                                  const std::string& grant_to) {
-  return MigrateTo(EmbeddedMigrations(), options, grant_to);
+  return MigrateTo(EmbeddedMigrations(), options, grant_to,
+                   {.patience = options.migration_patience});
 }
 
 }  // namespace engine::postgres

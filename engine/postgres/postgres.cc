@@ -169,6 +169,7 @@ absl::StatusOr<std::unique_ptr<Engine>> Open(Catalogue catalogue, const Options&
   if (options.stats == nullptr) {
     options.stats = std::make_shared<Stats>();
   }
+  options.stats->log_statements = options.log_statements;
   ASSIGN_OR_RETURN(std::vector<ServerParams> servers,
                    ParseAddress(options.url, options.insecure_tls, options.application_name));
   const bool has_direct = !options.direct_url.empty();

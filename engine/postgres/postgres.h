@@ -21,6 +21,7 @@
 #include "engine/base/clock.h"
 #include "engine/base/mutex.h"
 #include "engine/engine.h"
+#include "engine/postgres/query_times.h"
 
 namespace engine::postgres {
 
@@ -51,6 +52,9 @@ class Stats {
   std::atomic<std::uint64_t> connects{0};         // That succeeded.
   std::atomic<std::int64_t> open_connections{0};  // Idle ones included.
   std::atomic<std::int64_t> used_connections{0};  // Of these, by somebody at this moment.
+
+  QueryTimes queries;
+  std::atomic<bool> log_statements{false};  // Each, with its time, at info level.
 
   void CountError(DbError error) { ++errors_[static_cast<std::size_t>(error)]; }
   std::uint64_t errors(DbError error) const { return errors_[static_cast<std::size_t>(error)]; }
@@ -90,6 +94,10 @@ struct Options {
   // Refuses a server whose commits do not wait for a standby.
   bool require_synchronous = false;
   std::string application_name = "halo-server";
+  // How long Migrate waits for others, all in all.
+  Duration migration_patience = std::chrono::minutes(5);
+  // Writes a line for each statement that ran, without its parameters.
+  bool log_statements = false;
   // Optional.
   std::shared_ptr<Stats> stats;
 };

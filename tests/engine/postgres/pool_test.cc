@@ -9,6 +9,7 @@
 #include "engine/base/thread.h"
 #include "engine/postgres/session.h"
 #include "tests/engine/postgres/fixture.h"
+#include "tests/support/logs.h"
 #include "tests/support/poll.h"
 
 namespace engine::postgres {
@@ -166,6 +167,52 @@ TEST(PoolHerdTest, RequestsOfAnOutageDoNotFallUponTheDatabase) {
   }
   EXPECT_EQ(served, 60) << "healed without a restart";
   EXPECT_LE(options.stats->open_connections, options.max_conns);
+}
+
+std::string Kind(const Statement& statement) {
+  const SqlKind kind = KindOfSql(statement.sql);
+  return std::string(kSqlOperationNames[static_cast<std::size_t>(kind.operation)]) + " " +
+         std::string(kSqlTableNames[kind.table]);
+}
+
+TEST(StatementsTest, EachHasItsPlaceInTheMetrics) {
+  const Statements statements("public");
+  EXPECT_EQ(Kind(statements.insert), "create halo_journal");
+  EXPECT_EQ(Kind(statements.news), "query halo_journal");
+  EXPECT_EQ(Kind(statements.answers), "query halo_idempotency");
+  EXPECT_EQ(Kind(statements.keep), "create halo_idempotency");
+  EXPECT_EQ(Kind(statements.prune), "delete halo_idempotency");
+  EXPECT_EQ(Kind(statements.raise_floor), "update halo_streams");
+  EXPECT_EQ(Kind(statements.fence_lock), "query halo_leases");
+  EXPECT_EQ(Kind(statements.kv_put), "create halo_kv");
+  EXPECT_EQ(Kind(statements.kv_take), "delete halo_kv");
+  for (const Statement* raw : {&statements.begin, &statements.settings, &statements.lock,
+                               &statements.commit, &statements.rollback}) {
+    EXPECT_EQ(Kind(*raw), "raw ");
+  }
+}
+
+TEST_F(PoolTest, StatementsAreCountedAndSlowOnesToldOf) {
+  const Statement slow{"",
+                       "select pg_catalog.pg_sleep(0.25) from halo_kv right join (values (1)) v "
+                       "on true"};
+  const Statement wrong{"", "insert into halo_kv (key) values (null)"};
+  Pool::Lease lease = Take(Lane::kShared);
+  ASSERT_OK(lease->Run({{slow, {}}}, Soon()).status);
+  const std::vector<std::string> lines = support::LogLines();
+  EXPECT_THAT(lines, testing::Contains(testing::AllOf(
+                         testing::HasSubstr(R"("message":"slow statement")"),
+                         testing::HasSubstr(R"("operation":"query","table":"halo_kv")"))));
+  EXPECT_FALSE(lease->Run({{wrong, {}}}, Soon()).status.ok());
+  const QueryTimes& queries = options_.stats->queries;
+  EXPECT_EQ(queries.failures(SqlOperation::kCreate, SqlFailure::kConstraint), 1u);
+  const auto all = queries.Collect();
+  const auto slept = std::ranges::find_if(all, [&](const auto& series) {
+    return series.kind.operation == SqlOperation::kQuery &&
+           series.kind.table == KindOfSql(slow.sql).table;
+  });
+  ASSERT_NE(slept, all.end());
+  EXPECT_GE(slept->sum, 0.25);
 }
 
 }  // namespace
