@@ -3,6 +3,7 @@
 #include <array>
 #include <cstddef>
 
+#include "api/http/trace.h"
 #include "api/json/writer.h"
 #include "engine/base/clock.h"
 
@@ -161,7 +162,7 @@ Response ProblemResponse(const Request& request, const Problem& problem) {
   json.Key("instance").String(request.path());
   // No route, no trace: that is what clients of the resource API know.
   const bool has_trace = problem.code != ProblemCode::kUnknownEndpoint;
-  json.Key("trace_id").String(has_trace ? request.id() : std::string_view());
+  json.Key("trace_id").String(has_trace ? TraceIdOf(request) : std::string_view());
   if (!problem.errors.empty()) {
     WriteFieldErrors(problem.errors, json);
   }

@@ -221,6 +221,9 @@ const Router::Node* Router::Find(std::string_view path, std::vector<std::string>
 
 void Router::Dispatch(const std::shared_ptr<Request>& request, Responder responder,
                       bool overloaded) const {
+  if (arrival_observer_) {
+    arrival_observer_(*request);
+  }
   const auto refuse = [&](Refusal refusal, std::string detail) {
     responder.Answer(Refuse(*request, refusal, std::move(detail)));
   };

@@ -78,6 +78,9 @@ bool IsOfFamily(std::string_view path, std::string_view prefix);
 // Told of every answer; runs on the I/O thread, must not block. `seconds` since arrival.
 using AnswerObserver = std::function<void(const Request& request, int status, double seconds)>;
 
+// Told of every request before its handler runs; as AnswerObserver.
+using ArrivalObserver = std::function<void(const Request& request)>;
+
 class Router {
  public:
   Router();
@@ -92,6 +95,7 @@ class Router {
   void AddFamily(Family family);
   void SetObserver(AnswerObserver observer) { observer_ = std::move(observer); }
   const AnswerObserver& observer() const { return observer_; }
+  void SetArrivalObserver(ArrivalObserver observer) { arrival_observer_ = std::move(observer); }
 
   // Finds the route and runs its handler, or refuses. `overloaded`: refuse what may be refused.
   // A handler that throws counts as one that dropped its responder.
@@ -116,6 +120,7 @@ class Router {
   std::unique_ptr<Node> root_;
   std::vector<Family> families_;  // Longest prefix first; the last is the default.
   AnswerObserver observer_;
+  ArrivalObserver arrival_observer_;
 };
 
 }  // namespace api

@@ -142,7 +142,8 @@ void TransportCore::RunIo() {
 // ---- Listening ----------------------------------------------------------------------------------
 
 absl::StatusOr<std::string> TransportCore::Listen(std::string_view host_and_port,
-                                                  const Router& router) {
+                                                  const Router& router,
+                                                  std::shared_ptr<const TlsContext> tls) {
   const std::optional<HostAndPort> parts = SplitHostAndPort(host_and_port);
   if (!parts) {
     return absl::InvalidArgumentError(absl::StrFormat("not HOST:PORT: %s", host_and_port));
@@ -155,8 +156,8 @@ absl::StatusOr<std::string> TransportCore::Listen(std::string_view host_and_port
         absl::StrFormat("cannot resolve %s: %s", parts->host, error.message()));
   }
   const tcp::endpoint endpoint = found.begin()->endpoint();
-  auto listener =
-      std::make_unique<Listener>(Listener{TcpAcceptor(io_), TcpSocket(io_), &router, false});
+  auto listener = std::make_unique<Listener>(
+      Listener{TcpAcceptor(io_), TcpSocket(io_), &router, std::move(tls), false});
   TcpAcceptor& acceptor = listener->acceptor;
   acceptor.open(endpoint.protocol(), error);
   if (!error) {
@@ -201,11 +202,15 @@ void TransportCore::OnAccept(Listener& listener) {
     turned_away_.fetch_add(1, std::memory_order_relaxed);
     return;
   }
+  std::unique_ptr<TlsSession> tls = listener.tls == nullptr ? nullptr : listener.tls->Accept();
+  if (listener.tls != nullptr && tls == nullptr) {
+    return;  // No memory for it, and in the clear is not what was promised.
+  }
   ErrorCode error;
   socket.non_blocking(true, error);
   socket.set_option(tcp::no_delay(true), error);
-  const auto connection =
-      std::make_shared<Connection>(shared_from_this(), *listener.router, std::move(socket));
+  const auto connection = std::make_shared<Connection>(shared_from_this(), *listener.router,
+                                                       std::move(socket), std::move(tls));
   connections_.insert(connection);
   open_.store(connections_.size(), std::memory_order_relaxed);
   connection->Start();
@@ -371,9 +376,9 @@ Transport::~Transport() {
   Stop();
 }
 
-absl::StatusOr<std::string> Transport::Listen(std::string_view host_and_port,
-                                              const Router& router) {
-  return core_->Listen(host_and_port, router);
+absl::StatusOr<std::string> Transport::Listen(std::string_view host_and_port, const Router& router,
+                                              std::shared_ptr<const TlsContext> tls) {
+  return core_->Listen(host_and_port, router, std::move(tls));
 }
 
 void Transport::Start() {

@@ -17,7 +17,9 @@
 // is not made to suffer for who does not. Answers that other threads have just handed over come on
 // top of that for as long as the I/O thread has not looked at them.
 //
-// Thread-safe where noted. No TLS: a proxy in front has it.
+// A listener with a TLS context speaks nothing else; a handshake has as long as a head.
+//
+// Thread-safe where noted.
 
 #pragma once
 
@@ -31,6 +33,7 @@
 #include <absl/status/statusor.h>
 
 #include "api/http/router.h"
+#include "api/http/tls.h"
 #include "engine/base/clock.h"
 #include "engine/base/deadline.h"
 
@@ -73,11 +76,12 @@ class Transport {
   Transport& operator=(const Transport&) = delete;
 
   // Opens a listening socket and returns its address, `127.0.0.1:8080` or `[::1]:8080`, with the
-  // real port when 0 was asked for. `router` must outlive the transport. Resolving a name blocks.
-  // Connections are accepted from Start on; until then they wait in the kernel.
-  // Fails with kInvalidArgument (not HOST:PORT) or kUnavailable (taken, not permitted).
-  // REQUIRES: before Start.
-  absl::StatusOr<std::string> Listen(std::string_view host_and_port, const Router& router);
+  // real port when 0 was asked for; with TLS where `tls` is not null. `router` must outlive the
+  // transport. Resolving a name blocks. Connections are accepted from Start on; until then they
+  // wait in the kernel. Fails with kInvalidArgument (not HOST:PORT) or kUnavailable (taken, not
+  // permitted). REQUIRES: before Start.
+  absl::StatusOr<std::string> Listen(std::string_view host_and_port, const Router& router,
+                                     std::shared_ptr<const TlsContext> tls = nullptr);
 
   // Starts the I/O thread. Call once.
   void Start();

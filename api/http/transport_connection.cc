@@ -66,14 +66,17 @@ void Exchange::Deliver(std::optional<Response> response) {
 
 // ---- Life ---------------------------------------------------------------------------------------
 
-Connection::Connection(std::shared_ptr<TransportCore> core, const Router& router, TcpSocket socket)
+Connection::Connection(std::shared_ptr<TransportCore> core, const Router& router, TcpSocket socket,
+                       std::unique_ptr<TlsSession> tls)
     : core_(std::move(core)),
       router_(router),
       socket_(std::move(socket)),
-      remote_address_(AddressOf(socket_)) {}
+      remote_address_(AddressOf(socket_)),
+      tls_(std::move(tls)) {}
 
 void Connection::Start() {
-  SetWait(Wait::kIdle);
+  arrival_ = core_->Now();
+  SetWait(tls_ == nullptr ? Wait::kIdle : Wait::kHandshake);
   Read();
 }
 
@@ -84,6 +87,7 @@ void Connection::SetWait(Wait wait) {
     case Wait::kIdle:
       wait_until_ = core_->Now() + options.idle_timeout;
       break;
+    case Wait::kHandshake:
     case Wait::kHead:
       wait_until_ = arrival_ + options.head_timeout;
       break;
@@ -141,6 +145,7 @@ void Connection::Close() {
   if (is_closed_) {
     return;
   }
+  EndTls();
   Abort();
   core_->Forget(shared_from_this());
 }
@@ -162,6 +167,7 @@ void Connection::Linger() {
   if (has_ended_) {
     return Close();
   }
+  EndTls();
   boost::system::error_code error;
   socket_.shutdown(asio::ip::tcp::socket::shutdown_send, error);
   if (error) {
@@ -228,8 +234,15 @@ void Connection::OnRead(const boost::system::error_code& error, std::size_t size
   if (wait_ == Wait::kLinger) {
     return Read();  // Over what came before: nobody looks at it.
   }
-  in_end_ += size;
+  if (tls_ == nullptr) {
+    in_end_ += size;
+  } else if (!Decrypt(size)) {
+    return;
+  }
   Advance();
+  if (has_said_end_ && !has_ended_ && !is_closed_) {
+    OnEnd();
+  }
 }
 
 // The client sends no more. It may still read, so what is in flight is answered; but nobody can
@@ -265,7 +278,7 @@ void Connection::Advance() {
     if (has_ended_ || core_->draining()) {
       return Close();
     }
-    SetWait(Wait::kIdle);
+    SetWait(tls_ == nullptr || is_secure_ ? Wait::kIdle : Wait::kHandshake);
   } else if (MayParse() && has_ended_) {
     return Close();  // In the middle of a request.
   }
@@ -409,6 +422,9 @@ void Connection::Flush() {
   if (is_writing_ || is_closed_) {
     return;
   }
+  if (tls_ != nullptr) {
+    Encrypt();
+  }
   const std::size_t total = out_.size() + tail_.size();
   if (total > 0) {
     const std::size_t from_out = std::min(written_, out_.size());
@@ -435,6 +451,7 @@ void Connection::Flush() {
     out_.clear();
     tail_ = std::string();
     written_ = 0;
+    is_encrypted_ = false;
     CountUnsent();
   }
   if (is_closing_ && !is_settled_) {

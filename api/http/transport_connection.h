@@ -14,6 +14,7 @@
 #include <string_view>
 
 #include "api/http/response.h"
+#include "api/http/tls.h"
 #include "api/http/transport_core.h"
 #include "api/http/transport_parser.h"
 
@@ -45,7 +46,9 @@ class Exchange final : public AnswerSink, public std::enable_shared_from_this<Ex
 // One thread (the I/O thread).
 class Connection final : public std::enable_shared_from_this<Connection> {
  public:
-  Connection(std::shared_ptr<TransportCore> core, const Router& router, TcpSocket socket);
+  // `tls`: null for a connection in the clear.
+  Connection(std::shared_ptr<TransportCore> core, const Router& router, TcpSocket socket,
+             std::unique_ptr<TlsSession> tls);
 
   void Start();
   // From the exchange. An empty response means that the handler dropped its responder.
@@ -66,7 +69,7 @@ class Connection final : public std::enable_shared_from_this<Connection> {
   void CutOff();
 
  private:
-  enum class Wait { kIdle, kHead, kBody, kAnswer, kWrite, kLinger };
+  enum class Wait { kHandshake, kIdle, kHead, kBody, kAnswer, kWrite, kLinger };
 
   void Read();
   void OnRead(const boost::system::error_code& error, std::size_t size);
@@ -87,17 +90,25 @@ class Connection final : public std::enable_shared_from_this<Connection> {
   void CountUnsent();
   void Close();
   void SetWait(Wait wait);
+  // transport_tls.cc.
+  bool Decrypt(std::size_t size);
+  void Encrypt();
+  void EndTls();
 
   const std::shared_ptr<TransportCore> core_;
   const Router& router_;
   TcpSocket socket_;
   std::string remote_address_;
+  const std::unique_ptr<TlsSession> tls_;
+  bool is_secure_ = false;     // The handshake is done.
+  bool is_encrypted_ = false;  // `out_` holds bytes as they go over the wire.
+  bool has_said_end_ = false;  // The peer has announced its last byte.
 
   std::string in_;  // Bytes read are those from `in_begin_` to `in_end_`.
   std::size_t in_begin_ = 0;
   std::size_t in_end_ = 0;
   std::optional<WireParser> parser_;  // Of the request that is coming in.
-  engine::Duration arrival_{};        // When its first byte came.
+  engine::Duration arrival_{};        // When its first byte came; before that, the connection.
 
   std::shared_ptr<Exchange> exchange_;  // Of the request that is being answered.
   bool is_answered_ = false;            // Its answer has come; empty when it was dropped.

@@ -44,7 +44,8 @@ class TransportCore final : public std::enable_shared_from_this<TransportCore> {
   ~TransportCore();
 
   // ---- For Transport; from its caller's thread.
-  absl::StatusOr<std::string> Listen(std::string_view host_and_port, const Router& router);
+  absl::StatusOr<std::string> Listen(std::string_view host_and_port, const Router& router,
+                                     std::shared_ptr<const TlsContext> tls);
   void Start();
   bool Drain(engine::Deadline deadline);
   void Stop();
@@ -78,7 +79,8 @@ class TransportCore final : public std::enable_shared_from_this<TransportCore> {
     TcpAcceptor acceptor;
     TcpSocket next;
     const Router* router;
-    bool is_waiting = false;  // For the next tick, because accepting failed.
+    std::shared_ptr<const TlsContext> tls;  // Null: in the clear.
+    bool is_waiting = false;                // For the next tick, because accepting failed.
   };
   class CheapRandom;
 

@@ -230,7 +230,9 @@ JsonObject ProblemSchema() {
        {"code", std::move(code)},
        {"timestamp", Time("When.")},
        {"instance", Text("The path of the request.")},
-       {"trace_id", Text("The `X-Request-ID` of the answer; empty for an unknown path.")},
+       {"trace_id",
+        Text("The trace id of the request's `traceparent`, else the `X-Request-ID` of the "
+             "answer; empty for an unknown path.")},
        {"errors", ListOf(Ref("schemas", "ValidationError"))},
        {"outcome", Choice({"none", "unknown"},
                           "Of a write that failed: nothing happened, or it may have been done.")}},

@@ -1,0 +1,61 @@
+#include "api/http/trace.h"
+
+#include <algorithm>
+#include <cstddef>
+
+namespace api {
+namespace {
+
+// `00-` trace id `-` parent id `-` flags. Later versions may go on behind another dash.
+constexpr std::size_t kTraceAt = 3;
+constexpr std::size_t kParentAt = 36;
+constexpr std::size_t kFlagsAt = 53;
+constexpr std::size_t kLength = 55;
+
+bool IsHex(std::string_view text) {
+  return std::ranges::all_of(
+      text, [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); });
+}
+
+bool IsId(std::string_view text) {
+  return IsHex(text) && text.find_first_not_of('0') != std::string_view::npos;
+}
+
+std::optional<TraceContext> ParseTraceParent(std::string_view text) {
+  if (text.size() < kLength || text[kTraceAt - 1] != '-' || text[kParentAt - 1] != '-' ||
+      text[kFlagsAt - 1] != '-') {
+    return std::nullopt;
+  }
+  const std::string_view version = text.substr(0, 2);
+  const bool may_go_on = version != "00" && text.substr(kLength).starts_with('-');
+  if (!IsHex(version) || version == "ff" || (text.size() > kLength && !may_go_on)) {
+    return std::nullopt;
+  }
+  const TraceContext trace{text.substr(kTraceAt, 32), text.substr(kParentAt, 16)};
+  if (!IsId(trace.trace_id) || !IsId(trace.parent_id) || !IsHex(text.substr(kFlagsAt, 2))) {
+    return std::nullopt;
+  }
+  return trace;
+}
+
+}  // namespace
+
+std::optional<TraceContext> TraceOf(const Request& request) {
+  std::optional<std::string_view> found;
+  for (const HeaderField& field : request.headers()) {
+    if (EqualsIgnoreCase(field.name, "traceparent")) {
+      if (found) {
+        return std::nullopt;
+      }
+      found = field.value;
+    }
+  }
+  return found ? ParseTraceParent(*found) : std::nullopt;
+}
+
+std::string_view TraceIdOf(const Request& request) {
+  const std::optional<TraceContext> trace = TraceOf(request);
+  return trace ? trace->trace_id : request.id();
+}
+
+}  // namespace api
