@@ -29,10 +29,9 @@ bool IsSection(std::string_view key) {
       AllSettings(), [&prefix](const Setting& setting) { return setting.key.starts_with(prefix); });
 }
 
-// Lists that belong to settings which are off or without effect.
+// A list that belongs to a setting which is off.
 bool IsIgnoredList(std::string_view key) {
-  return key == "server.jwt.configs" || key == "logging.masking.headers" ||
-         key == "logging.masking.fields";
+  return key == "server.jwt.configs";
 }
 
 // The members of a map, in order; refuses a key that is there twice, which the parser lets pass.
@@ -144,6 +143,20 @@ absl::StatusOr<std::vector<EntityDescriptor>> EntitiesOf(const YAML::Node& node)
   return entities;
 }
 
+// A list of texts of a setting that takes several, as its flag has it: `a,b`.
+absl::StatusOr<std::string> ListOf(std::string_view key, const YAML::Node& node) {
+  const auto setting = std::ranges::find(AllSettings(), key, &Setting::key);
+  if (!setting->value.ends_with(",...")) {
+    return At(node, "expected a single value");
+  }
+  std::string list;
+  ASSIGN_OR_RETURN(const std::vector<std::string> texts, TextsOf(node));
+  for (const std::string& text : texts) {
+    list += (list.empty() ? "" : ",") + text;
+  }
+  return list;
+}
+
 absl::Status ReadSection(const std::string& prefix, const YAML::Node& section, ConfigFile& file) {
   ASSIGN_OR_RETURN(const auto members, MembersOf(section));
   for (const auto& [name, node] : members) {
@@ -151,7 +164,7 @@ absl::Status ReadSection(const std::string& prefix, const YAML::Node& section, C
     if (key == "entities") {
       ASSIGN_OR_RETURN(file.entities, EntitiesOf(node));
     } else if (IsKnownKey(key)) {
-      ASSIGN_OR_RETURN(file.values[key], TextOf(node));
+      ASSIGN_OR_RETURN(file.values[key], node.IsSequence() ? ListOf(key, node) : TextOf(node));
     } else if (IsSection(key)) {
       if (!node.IsNull()) {
         RETURN_IF_ERROR(ReadSection(key, node, file));

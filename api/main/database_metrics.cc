@@ -2,13 +2,67 @@
 
 #include <algorithm>
 #include <iterator>
+#include <limits>
 #include <string>
+#include <utility>
+#include <vector>
+
+#include "api/server/version.h"
 
 namespace api {
+namespace {
 
 using engine::postgres::DbError;
 using engine::postgres::kDbErrorNames;
+using engine::postgres::kSqlFailureNames;
+using engine::postgres::kSqlOperationNames;
+using engine::postgres::kSqlTableNames;
+using engine::postgres::QueryTimes;
+using engine::postgres::SqlFailure;
+using engine::postgres::SqlOperation;
 using engine::postgres::Stats;
+
+using Labels = std::vector<std::pair<std::string, std::string>>;
+
+// With the labels that every metric of the resource API has.
+Labels With(Labels labels) {
+  labels.emplace_back("component", "api");
+  labels.emplace_back("version", kVersion);
+  return labels;
+}
+
+void AddQueries(const QueryTimes& queries, Samples& samples) {
+  for (const QueryTimes::Series& series : queries.Collect()) {
+    Sample sample{
+        "hyperfleet_db_query_duration_seconds",
+        "How long statements took, each from the answer of the one before it.",
+        MetricType::kHistogram, series.sum,
+        With({{"operation",
+               std::string(kSqlOperationNames[static_cast<std::size_t>(series.kind.operation)])},
+              {"table", std::string(kSqlTableNames[series.kind.table])}})};
+    for (std::size_t i = 0; i < series.within.size(); ++i) {
+      const bool is_last = i == std::size(QueryTimes::kBounds);
+      sample.buckets.emplace_back(
+          is_last ? std::numeric_limits<double>::infinity() : QueryTimes::kBounds[i],
+          series.within[i]);
+    }
+    samples.push_back(std::move(sample));
+  }
+  for (std::size_t operation = 0; operation < std::size(kSqlOperationNames); ++operation) {
+    for (std::size_t failure = 0; failure < std::size(kSqlFailureNames); ++failure) {
+      const auto count =
+          queries.failures(static_cast<SqlOperation>(operation), static_cast<SqlFailure>(failure));
+      if (count > 0) {
+        samples.push_back({"hyperfleet_db_errors_total", "Statements that failed.",
+                           MetricType::kCounter, static_cast<double>(count),
+                           With({{"operation", std::string(kSqlOperationNames[operation])},
+                                 {"error_type", std::string(kSqlFailureNames[failure])}})});
+      }
+    }
+  }
+}
+
+}  // namespace
 
 void AddDatabase(const Stats& stats, Samples& samples) {
   for (std::size_t i = 0; i < std::size(kDbErrorNames); ++i) {
@@ -29,6 +83,11 @@ void AddDatabase(const Stats& stats, Samples& samples) {
   };
   add_open("idle", open - used);
   add_open("used", used);
+  samples.push_back({"hyperfleet_db_connections_open", "Open connections.", MetricType::kGauge,
+                     std::max(0.0, open), With({})});
+  samples.push_back({"hyperfleet_db_connections_in_use", "Connections that somebody uses.",
+                     MetricType::kGauge, std::max(0.0, used), With({})});
+  AddQueries(stats.queries, samples);
   samples.push_back({"halo_db_connects_total",
                      "Connections made.",
                      MetricType::kCounter,

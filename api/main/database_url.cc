@@ -75,6 +75,9 @@ absl::StatusOr<engine::postgres::Options> ReadOptions(const Settings& settings, 
   RETURN_IF_ERROR(ReadDuration(settings, "database-request-timeout", options.request_timeout));
   RETURN_IF_ERROR(ReadDuration(settings, "database-connect-interval", options.connect_interval));
   RETURN_IF_ERROR(ReadBool(settings, "database-insecure-tls", options.insecure_tls));
+  RETURN_IF_ERROR(ReadBool(settings, "database.debug", options.log_statements));
+  RETURN_IF_ERROR(
+      ReadDuration(settings, "database.pool.advisory_lock_timeout", options.migration_patience));
   RETURN_IF_ERROR(ReadBool(settings, "require-synchronous", options.require_synchronous));
   return options;
 }

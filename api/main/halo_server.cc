@@ -65,18 +65,20 @@ class Flags {
  public:
   Flags(CLI::App& command, CommandBit bit) {
     for (const Setting& setting : AllSettings()) {
-      if ((setting.commands & bit) == 0) {
+      if (setting.flag.empty() || (setting.commands & bit) == 0) {
         continue;
       }
       std::string names = "--" + std::string(setting.flag);
       if (!setting.alias.empty()) {
-        names += ",--" + std::string(setting.alias);
+        names += (setting.alias.size() == 1 ? ",-" : ",--") + std::string(setting.alias);
       }
       const std::string help(setting.help);
       CLI::Option* option =
           setting.value.empty() ? command.add_flag(names, help) : command.add_option(names, help);
       if (!setting.value.empty()) {
-        option->type_name(std::string(setting.value))->expected(1);
+        // `--log-masking-enabled` alone is `true`.
+        const bool is_bool = setting.value == "BOOL";
+        option->type_name(std::string(setting.value))->expected(is_bool ? 0 : 1, 1);
         option->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
       }
       options_.emplace_back(setting.flag, option);
@@ -87,7 +89,8 @@ class Flags {
     std::map<std::string, std::string, std::less<>> given;
     for (const auto& [flag, option] : options_) {
       if (option->count() > 0) {
-        given.emplace(flag, option->results().back());
+        const std::vector<std::string>& results = option->results();
+        given.emplace(flag, results.empty() || results.back().empty() ? "true" : results.back());
       }
     }
     return given;
@@ -147,7 +150,12 @@ std::size_t ConnectionLimit(std::size_t wanted) {
 
 void LogStart(const Settings& settings, const ServeConfig& config, const engine::Engine& engine) {
   engine::Log(engine::Severity::kInfo, "starting",
-              {{"version", kVersion}, {"commit", kCommit}, {"backend", engine.backend()}});
+              {{"commit", kCommit}, {"backend", engine.backend()}, {"config", settings.path()}});
+  std::vector<engine::LogField> given;
+  for (const Settings::Line& line : settings.Dump()) {
+    given.emplace_back(line.name, line.text);
+  }
+  engine::LogFields(engine::Severity::kInfo, "configuration", given);
   for (const auto* list : {&settings.without_effect(), &config.without_effect}) {
     for (const std::string& setting : *list) {
       engine::Log(engine::Severity::kWarning, "setting has no effect", {{"setting", setting}});
@@ -175,12 +183,13 @@ int Serve(const Settings& settings, Signals& signals) {
   }
   LogStart(settings, *config, **engine);
   const engine::Duration shutdown_timeout = config->shutdown_timeout;
+  const char* const scheme = config->server.tls == nullptr ? "http" : "https";
   auto server = Server::Start(**engine, std::move(config->server));
   if (!server.ok()) {
     return Fail(server.status(), kFailure);
   }
   signals.Arm();
-  std::printf("listening on http://%s\n", (*server)->address().c_str());
+  std::printf("listening on %s://%s\n", scheme, (*server)->address().c_str());
   std::fflush(stdout);
   for (const std::string* other : {&(*server)->metrics_address(), &(*server)->health_address()}) {
     if (!other->empty()) {
@@ -216,7 +225,7 @@ int RunMigrate(const Settings& settings) {
 }
 
 int Run(const Flags& flags, bool migrate, Signals& signals) {
-  auto settings = Settings::Load(flags.Given(), ReadEnvironment());
+  auto settings = Settings::Load(flags.Given(), ReadEnvironment(), UsualConfigFiles());
   if (!settings.ok()) {
     return FailOfSettings(settings.status());
   }
@@ -225,6 +234,7 @@ int Run(const Flags& flags, bool migrate, Signals& signals) {
     return FailOfSettings(log.status());
   }
   engine::SetLogLevel(log->level);
+  engine::SetLogFormat(log->format);
   const AsyncLog async_log(log->output);
   return migrate ? RunMigrate(*settings) : Serve(*settings, signals);
 }

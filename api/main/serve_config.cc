@@ -6,6 +6,7 @@
 
 #include "api/http/host_and_port.h"
 #include "api/main/database_url.h"
+#include "api/main/listeners.h"
 #include "api/main/values.h"
 #include "engine/base/guard.h"
 #include "engine/base/status_macros.h"
@@ -24,48 +25,30 @@ bool IsLoopback(std::string_view address) {
   return host == "localhost" || host == "::1" || (is_v4 && host.starts_with("127."));
 }
 
-// A listener from its host and port in the file; empty when neither is there.
-absl::Status ReadListener(const Settings& settings, std::string_view section,
-                          std::string_view default_host, std::int64_t default_port,
-                          std::string& address) {
-  const std::string host_key = std::string(section) + ".host";
-  const std::string port_key = std::string(section) + ".port";
-  if (!settings.Find(host_key) && !settings.Find(port_key)) {
-    return absl::OkStatus();
+absl::Status ReadWithin(const Settings& settings, std::string_view name, engine::Duration min,
+                        engine::Duration max, std::string_view bounds, engine::Duration& out) {
+  RETURN_IF_ERROR(ReadDuration(settings, name, out));
+  if (out < min || out > max) {
+    return BadValue(*settings.Find(name), absl::StrFormat("must be %s", bounds));
   }
-  std::string host(default_host);
-  std::int64_t port = default_port;
-  RETURN_IF_ERROR(ReadText(settings, host_key, host));
-  RETURN_IF_ERROR(ReadInt(settings, port_key, 0, 65535, port));
-  const bool is_v6 = host.find(':') != std::string::npos && !host.starts_with('[');
-  address = is_v6 ? absl::StrFormat("[%s]:%d", host, port) : absl::StrFormat("%s:%d", host, port);
   return absl::OkStatus();
 }
 
-// What the flag says, where it says something.
-absl::Status ReadAddress(const Settings& settings, std::string_view flag, std::string& address) {
-  const auto value = settings.Find(flag);
-  if (value && !SplitHostAndPort(value->text)) {
-    return BadValue(*value, "must be HOST:PORT");
-  }
-  return ReadText(settings, flag, address);
-}
-
-absl::Status ReadListeners(const Settings& settings, ServerOptions& server) {
-  server.listen = "127.0.0.1:8080";
-  RETURN_IF_ERROR(ReadListener(settings, "server", "127.0.0.1", 8080, server.listen));
-  RETURN_IF_ERROR(ReadAddress(settings, "listen", server.listen));
-  RETURN_IF_ERROR(ReadListener(settings, "metrics", "localhost", 9090, server.metrics_listen));
-  RETURN_IF_ERROR(ReadAddress(settings, "metrics-listen", server.metrics_listen));
-  RETURN_IF_ERROR(ReadListener(settings, "health", "localhost", 8080, server.health_listen));
-  return ReadAddress(settings, "health-listen", server.health_listen);
-}
-
-absl::Status ReadLeaseTtl(const Settings& settings, engine::Duration& ttl) {
-  RETURN_IF_ERROR(ReadDuration(settings, "lease-ttl", ttl));
-  if (ttl < std::chrono::seconds(1) || ttl > std::chrono::hours(1)) {
-    return BadValue(*settings.Find("lease-ttl"), "must be 1s to 1h");
-  }
+absl::Status ReadTimes(const Settings& settings, ServeConfig& config) {
+  using std::chrono::hours, std::chrono::seconds;
+  ServerOptions& server = config.server;
+  TransportOptions& transport = server.transport;
+  RETURN_IF_ERROR(
+      ReadWithin(settings, "lease-ttl", seconds(1), hours(1), "1s to 1h", server.lease_ttl));
+  RETURN_IF_ERROR(ReadWithin(settings, "server.timeouts.read", seconds(1), hours(24), "1s to 24h",
+                             transport.read_timeout));
+  RETURN_IF_ERROR(ReadWithin(settings, "server.timeouts.write", seconds(1), hours(24), "1s to 24h",
+                             transport.write_timeout));
+  RETURN_IF_ERROR(ReadWithin(settings, "health.shutdown_timeout", seconds(1), seconds(120),
+                             "1s to 120s", config.shutdown_timeout));
+  RETURN_IF_ERROR(ReadDuration(settings, "database-request-timeout", transport.request_timeout));
+  RETURN_IF_ERROR(ReadDuration(settings, "health-db-ping-timeout", server.readiness.ping_timeout));
+  server.readiness.max_age = server.readiness.ping_timeout + std::chrono::milliseconds(500);
   return absl::OkStatus();
 }
 
@@ -80,14 +63,7 @@ absl::Status ReadLimits(const Settings& settings, ServeConfig& config) {
   server.workers = static_cast<int>(workers);
   server.transport.max_queue = static_cast<std::size_t>(max_queue);
   server.transport.max_body = static_cast<std::size_t>(max_body);
-  RETURN_IF_ERROR(ReadLeaseTtl(settings, server.lease_ttl));
-  TransportOptions& transport = server.transport;
-  RETURN_IF_ERROR(ReadDuration(settings, "server.timeouts.read", transport.read_timeout));
-  RETURN_IF_ERROR(ReadDuration(settings, "server.timeouts.write", transport.write_timeout));
-  RETURN_IF_ERROR(ReadDuration(settings, "database-request-timeout", transport.request_timeout));
-  RETURN_IF_ERROR(ReadDuration(settings, "health-db-ping-timeout", server.readiness.ping_timeout));
-  server.readiness.max_age = server.readiness.ping_timeout + std::chrono::milliseconds(500);
-  return ReadDuration(settings, "health.shutdown_timeout", config.shutdown_timeout);
+  return ReadTimes(settings, config);
 }
 
 // Who may use the resource routes. Without tokens to check there are two honest ways: nobody but
@@ -226,23 +202,11 @@ absl::Status ReadBackend(const Settings& settings, ServeConfig& config) {
 
 }  // namespace
 
-absl::StatusOr<LogConfig> ReadLogConfig(const Settings& settings) {
-  LogConfig log;
-  std::size_t level = 1;
-  std::size_t output = 0;
-  std::size_t format = 0;
-  RETURN_IF_ERROR(ReadChoice(settings, "log-level", {"debug", "info", "warn", "error"}, level));
-  RETURN_IF_ERROR(ReadChoice(settings, "logging.output", {"stderr", "stdout"}, output));
-  RETURN_IF_ERROR(ReadChoice(settings, "logging.format", {"json"}, format));
-  log.level = static_cast<engine::Severity>(level);
-  log.output = output == 0 ? LogOutput::kStandardError : LogOutput::kStandardOutput;
-  return log;
-}
-
 absl::StatusOr<ServeConfig> ReadServeConfig(const Settings& settings) {
   ServeConfig config;
   RETURN_IF_ERROR(ReadListeners(settings, config.server));
   RETURN_IF_ERROR(ReadLimits(settings, config));
+  RETURN_IF_ERROR(ReadAccessLog(settings, config.server.access_log));
   RETURN_IF_ERROR(CheckAuthentication(settings, config));
   RETURN_IF_ERROR(ReadAdminTokens(settings, config.server));
   RETURN_IF_ERROR(ReadExpectedHead(settings, config.server));

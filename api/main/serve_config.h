@@ -9,9 +9,10 @@
 #include <absl/status/statusor.h>
 
 #include "api/main/settings.h"
+#include "api/server/access_log.h"
 #include "api/server/async_log.h"
 #include "api/server/server.h"
-#include "engine/base/logging.h"
+#include "engine/base/log_format.h"
 #include "engine/postgres/postgres.h"
 
 namespace api {
@@ -19,6 +20,7 @@ namespace api {
 struct LogConfig {
   engine::Severity level = engine::Severity::kInfo;
   LogOutput output = LogOutput::kStandardError;
+  engine::LogFormat format;
 };
 
 enum class Backend { kMemory, kFile, kPostgres };
@@ -46,6 +48,7 @@ struct MigrateConfig {
 // All fail with kInvalidArgument when a flag is wrong (exit code 2), with kFailedPrecondition when
 // something else that was configured is, and with kNotFound for a file that cannot be read.
 absl::StatusOr<LogConfig> ReadLogConfig(const Settings& settings);
+absl::Status ReadAccessLog(const Settings& settings, AccessLogOptions& options);
 absl::StatusOr<ServeConfig> ReadServeConfig(const Settings& settings);
 absl::StatusOr<MigrateConfig> ReadMigrateConfig(const Settings& settings);
 

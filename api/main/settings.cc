@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
 #include <fstream>
 #include <sstream>
 #include <utility>
@@ -9,6 +10,7 @@
 #include <absl/strings/str_format.h>
 
 #include "api/main/variables.h"
+#include "engine/base/log_format.h"
 #include "engine/base/status_macros.h"
 
 namespace api {
@@ -69,43 +71,76 @@ constexpr auto kFlags = std::to_array<Setting>({
     {"expect-head", "", "", "HEX", "serve only a history whose audit holds the entry of this hash",
      kServeCommand},
     {"admin-token-file", "", "", "FILE", "operators' tokens, one name:token a line", kServeCommand},
-    {"log-level", "", "logging.level", "debug|info|warn|error", "what is logged (info)", kBoth},
+    {"log-level", "l", "logging.level", "debug|info|warn|error", "what is logged (info)", kBoth},
     {"grant-to", "", "", "ROLE", "give this role what a server needs", kMigrateCommand},
 });
 
-// What can only be said in the file and in HYPERFLEET_ variables.
+// Keys of the file of the resource API's other servers, with their flags.
 constexpr auto kKeys = std::to_array<Setting>({
-    {"", "", "server.host", "HOST", "", 0},
-    {"", "", "server.port", "PORT", "", 0},
-    {"", "", "server.timeouts.read", "DURATION", "", 0},
-    {"", "", "server.timeouts.write", "DURATION", "", 0},
+    {"server-host", "", "server.host", "HOST", "with --server-port: --listen", kServeCommand},
+    {"server-port", "", "server.port", "PORT", "with --server-host: --listen", kServeCommand},
+    {"server-read-timeout", "", "server.timeouts.read", "DURATION",
+     "how long a request may take to come in, at least 1s (30s)", kServeCommand},
+    {"server-write-timeout", "", "server.timeouts.write", "DURATION",
+     "how long a client may take nothing of its answer, at least 1s (30s)", kServeCommand},
     {"", "", "server.jwt.enabled", "BOOL", "", 0},
-    {"", "", "server.tls.enabled", "BOOL", "", 0, Effect::kMustBeOff},
+    {"server-https-enabled", "", "server.tls.enabled", "BOOL", "serve TLS", kServeCommand},
+    {"server-https-cert-file", "", "server.tls.cert_file", "FILE", "certificates, PEM",
+     kServeCommand},
+    {"server-https-key-file", "", "server.tls.key_file", "FILE", "private key, PEM", kServeCommand},
     {"", "", "server.tenant.enabled", "BOOL", "", 0, Effect::kMustBeOff},
-    {"", "", "server.hostname", "NAME", "", 0, Effect::kNone},
-    {"", "", "database.dialect", "postgres", "", 0, Effect::kOnDatabase},
-    {"", "", "database.host", "HOST", "", 0},
-    {"", "", "database.port", "PORT", "", 0},
-    {"", "", "database.name", "NAME", "", 0},
-    {"", "", "database.username", "NAME", "", 0},
-    {"", "", "database.password", "TEXT", "", 0},
-    {"", "", "database.ssl.mode", "MODE", "", 0, Effect::kOnDatabase},
-    {"", "", "database.ssl.root_cert_file", "FILE", "", 0, Effect::kOnDatabase},
-    {"", "", "database.debug", "BOOL", "", 0, Effect::kMustBeOff},
-    {"", "", "database.pool.advisory_lock_timeout", "DURATION", "", 0, Effect::kNone},
-    {"", "", "logging.format", "json", "", 0},
-    {"", "", "logging.output", "stderr|stdout", "", 0},
-    {"", "", "logging.masking.enabled", "BOOL", "", 0, Effect::kNone},
-    {"", "", "logging.otel.enabled", "BOOL", "", 0, Effect::kMustBeOff},
-    {"", "", "tracing.enabled", "BOOL", "", 0, Effect::kMustBeOff},
-    {"", "", "metrics.host", "HOST", "", 0},
-    {"", "", "metrics.port", "PORT", "", 0},
-    {"", "", "metrics.tls.enabled", "BOOL", "", 0, Effect::kMustBeOff},
-    {"", "", "metrics.label_metrics_inclusion_duration", "DURATION", "", 0, Effect::kNone},
-    {"", "", "health.host", "HOST", "", 0},
-    {"", "", "health.port", "PORT", "", 0},
-    {"", "", "health.tls.enabled", "BOOL", "", 0, Effect::kMustBeOff},
-    {"", "", "health.shutdown_timeout", "DURATION", "", 0},
+    {"server-hostname", "", "server.hostname", "NAME", "of log lines (this machine's)",
+     kServeCommand},
+    {"db-dialect", "", "database.dialect", "postgres", "the only one there is", kBoth,
+     Effect::kOnDatabase},
+    {"db-host", "", "database.host", "HOST", "with the next ones: instead of a URL file", kBoth},
+    {"db-port", "", "database.port", "PORT", "(5432)", kBoth},
+    {"db-name", "", "database.name", "NAME", "(hyperfleet)", kBoth},
+    {"db-username", "", "database.username", "NAME", "(hyperfleet)", kBoth},
+    {"db-password", "", "database.password", "TEXT",
+     "seen by everybody on this machine: better a "
+     "file",
+     kBoth},
+    {"db-ssl-mode", "", "database.ssl.mode", "MODE", "disable, require, verify-ca, verify-full",
+     kBoth, Effect::kOnDatabase},
+    {"db-root-cert-file", "", "database.ssl.root_cert_file", "FILE",
+     "whom the server has to be "
+     "certified by",
+     kBoth, Effect::kOnDatabase},
+    {"db-debug", "", "database.debug", "BOOL", "a log line for each statement", kServeCommand,
+     Effect::kOnDatabase},
+    {"", "", "database.pool.advisory_lock_timeout", "DURATION", "", 0, Effect::kOnDatabase},
+    {"log-format", "f", "logging.format", "json|text", "of log lines (json)", kBoth},
+    {"log-output", "", "logging.output", "stderr|stdout", "where they go (stderr)", kBoth},
+    {"log-masking-enabled", "", "logging.masking.enabled", "BOOL", "hide secrets in them (true)",
+     kBoth},
+    {"log-masking-sensitive-headers", "", "logging.masking.headers", "NAME,...",
+     "headers that hold secrets", kBoth},
+    {"log-masking-sensitive-fields", "", "logging.masking.fields", "WORD,...",
+     "words in names of fields that hold secrets", kBoth},
+    {"", "", "logging.otel.enabled", "BOOL", "", 0, Effect::kNone},
+    {"", "", "tracing.enabled", "BOOL", "", 0, Effect::kNone},
+    {"", "", "tracing.service_name", "NAME", "", 0, Effect::kNone},
+    {"metrics-host", "", "metrics.host", "HOST", "with --metrics-port: --metrics-listen",
+     kServeCommand},
+    {"metrics-port", "", "metrics.port", "PORT", "with --metrics-host: --metrics-listen",
+     kServeCommand},
+    {"metrics-tls-enabled", "", "metrics.tls.enabled", "BOOL", "serve TLS", kServeCommand},
+    {"metrics-tls-cert-file", "", "metrics.tls.cert_file", "FILE", "certificates, PEM",
+     kServeCommand},
+    {"metrics-tls-key-file", "", "metrics.tls.key_file", "FILE", "private key, PEM", kServeCommand},
+    {"metrics-label-metrics-inclusion-duration", "", "metrics.label_metrics_inclusion_duration",
+     "DURATION", "nothing", kServeCommand, Effect::kNone},
+    {"health-host", "", "health.host", "HOST", "with --health-port: --health-listen",
+     kServeCommand},
+    {"health-port", "", "health.port", "PORT", "with --health-host: --health-listen",
+     kServeCommand},
+    {"health-tls-enabled", "", "health.tls.enabled", "BOOL", "serve TLS", kServeCommand},
+    {"health-tls-cert-file", "", "health.tls.cert_file", "FILE", "certificates, PEM",
+     kServeCommand},
+    {"health-tls-key-file", "", "health.tls.key_file", "FILE", "private key, PEM", kServeCommand},
+    {"health-shutdown-timeout", "", "health.shutdown_timeout", "DURATION",
+     "how long requests in flight are waited for at the end, 1s to 120s (20s)", kServeCommand},
 });
 
 constexpr auto kSettings = [] {
@@ -115,6 +150,12 @@ constexpr auto kSettings = [] {
 }();
 
 }  // namespace
+
+std::span<const std::string_view> UsualConfigFiles() {
+  static constexpr std::string_view kFiles[] = {"/etc/hyperfleet/config.yaml",
+                                                "./configs/config.yaml"};
+  return kFiles;
+}
 
 std::span<const Setting> AllSettings() {
   return kSettings;
@@ -136,44 +177,71 @@ absl::StatusOr<std::string> ReadFile(const std::string& path) {
 }
 
 absl::StatusOr<Settings> Settings::Load(std::map<std::string, std::string, std::less<>> flags,
-                                        Environment environment) {
+                                        Environment environment,
+                                        std::span<const std::string_view> usual_files) {
   Settings settings;
   settings.flags_ = std::move(flags);
   RETURN_IF_ERROR(CheckVariables(environment));
-  settings.environment_ = std::move(environment);
-  std::optional<Value> path = settings.Find("config");
-  if (const auto other = settings.environment_.find("HYPERFLEET_CONFIG");
-      !path && other != settings.environment_.end() && !other->second.empty()) {
-    path = Value{other->second, other->first};
-  }
-  if (path) {
-    settings.path_ = path->text;
-    ASSIGN_OR_RETURN(const std::string text, ReadFile(path->text));
+  ASSIGN_OR_RETURN(settings.environment_, ReadVariableFiles(std::move(environment)));
+  settings.path_ = settings.FindFile(usual_files);
+  if (!settings.path_.empty()) {
+    ASSIGN_OR_RETURN(const std::string text, ReadFile(settings.path_));
     auto file = ParseConfigFile(text);
     if (!file.ok()) {
       return absl::FailedPreconditionError(absl::StrFormat(
-          "%s: %s", path->text,
+          "%s: %s", settings.path_,
           std::string(file.status().message().data(), file.status().message().size())));
     }
     settings.file_ = *std::move(file);
   }
   for (const Value& value : settings.Given(Effect::kMustBeOff)) {
-    if (value.text != "false") {
+    if (value.text != "false" && value.text != "0") {
       return absl::FailedPreconditionError(
           absl::StrFormat("%s: this version cannot do that; set it to false", value.source));
     }
   }
   for (const Value& value : settings.Given(Effect::kNone)) {
-    settings.without_effect_.push_back(value.source);
+    if (value.text != "false") {
+      settings.without_effect_.push_back(value.source);
+    }
   }
   return settings;
 }
 
+std::string Settings::FindFile(std::span<const std::string_view> usual_files) const {
+  if (const std::optional<Value> path = Find("config")) {
+    return path->text;
+  }
+  if (const auto other = environment_.find("HYPERFLEET_CONFIG");
+      other != environment_.end() && !other->second.empty()) {
+    return other->second;
+  }
+  for (const std::string_view usual : usual_files) {
+    std::error_code error;
+    if (std::filesystem::exists(usual, error)) {
+      return std::string(usual);
+    }
+  }
+  return "";
+}
+
 std::optional<Settings::Value> Settings::Find(std::string_view flag_or_key) const {
   const auto setting = std::ranges::find_if(kSettings, [flag_or_key](const Setting& candidate) {
-    return candidate.flag.empty() ? candidate.key == flag_or_key : candidate.flag == flag_or_key;
+    return candidate.flag == flag_or_key || candidate.key == flag_or_key;
   });
   return setting == kSettings.end() ? std::nullopt : Find(*setting);
+}
+
+std::vector<Settings::Line> Settings::Dump() const {
+  std::vector<Line> lines;
+  for (const Setting& setting : kSettings) {
+    if (const std::optional<Value> value = Find(setting)) {
+      const bool is_secret = setting.key == "database.password";
+      lines.push_back({setting.key.empty() ? setting.flag : setting.key,
+                       is_secret ? std::string(engine::kRedacted) : value->text});
+    }
+  }
+  return lines;
 }
 
 std::vector<Settings::Value> Settings::Given(Effect effect) const {

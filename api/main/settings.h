@@ -32,7 +32,7 @@ enum class Effect {
 
 struct Setting {
   std::string_view flag;   // `listen`; empty: not on the command line.
-  std::string_view alias;  // Another spelling of the flag; can be empty.
+  std::string_view alias;  // Another spelling of the flag, a letter for a short one; can be empty.
   std::string_view key;    // `server.timeouts.read`; empty: not in the file.
   std::string_view value;  // `HOST:PORT`; empty: a switch.
   std::string_view help;
@@ -40,7 +40,7 @@ struct Setting {
   Effect effect = Effect::kWorks;
 };
 
-// Every setting, in the order of `--help`.
+// Every setting, in the order of `--help`; no two flags or keys are the same.
 std::span<const Setting> AllSettings();
 
 // What a configuration file says.
@@ -52,6 +52,9 @@ struct ConfigFile {
 // Reads YAML text. Fails with kInvalidArgument, naming the line: not YAML, a key that is unknown
 // or there twice, a value of the wrong kind.
 absl::StatusOr<ConfigFile> ParseConfigFile(const std::string& text);
+
+// Where a file is looked for when none is named.
+std::span<const std::string_view> UsualConfigFiles();
 
 // The whole file. Fails with kNotFound and the reason when it cannot be read.
 absl::StatusOr<std::string> ReadFile(const std::string& path);
@@ -67,11 +70,19 @@ class Settings {
     bool from_file = false;
   };
 
-  // `flags` by the flag's name. The configuration file is read here, if one is named; then its
+  // A setting that somebody gave, and what it is; secrets as `***REDACTED***`.
+  struct Line {
+    std::string_view name;
+    std::string text;
+  };
+
+  // `flags` by the flag's name. The configuration file is read here: --config, HYPERFLEET_CONFIG,
+  // or the first of `usual_files` that is there (none need be); then its
   // settings of Effect::kMustBeOff are refused and those of kNone are listed in `without_effect`.
   // A variable HALO_... that is no setting is refused too (api/main/variables.h).
   static absl::StatusOr<Settings> Load(std::map<std::string, std::string, std::less<>> flags,
-                                       Environment environment);
+                                       Environment environment,
+                                       std::span<const std::string_view> usual_files = {});
 
   // By flag, or by key where there is no flag. Empty: nobody said anything.
   std::optional<Value> Find(std::string_view flag_or_key) const;
@@ -79,12 +90,18 @@ class Settings {
   // Settings of this effect that somebody gave.
   std::vector<Value> Given(Effect effect) const;
 
+  // For the log.
+  std::vector<Line> Dump() const;
+
+  // Of the configuration file; empty without one.
+  const std::string& path() const { return path_; }
   bool has_file() const { return file_.has_value(); }
   const std::optional<ConfigFile>& file() const { return file_; }
   const std::vector<std::string>& without_effect() const { return without_effect_; }
 
  private:
   std::optional<Value> Find(const Setting& setting) const;
+  std::string FindFile(std::span<const std::string_view> usual_files) const;
 
   std::map<std::string, std::string, std::less<>> flags_;
   Environment environment_;

@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <cstddef>
 #include <numeric>
+#include <utility>
 #include <vector>
 
 #include <absl/strings/str_format.h>
 
 #include "engine/base/guard.h"
+#include "engine/base/status_macros.h"
 
 namespace api {
 namespace {
@@ -77,6 +79,23 @@ absl::Status CheckVariables(const Environment& environment) {
     }
   }
   return absl::OkStatus();
+}
+
+absl::StatusOr<Environment> ReadVariableFiles(Environment environment) {
+  std::erase_if(environment, [](const auto& variable) {
+    return variable.first.starts_with("HALO_") && IsServiceLink(variable.first, variable.second);
+  });
+  for (const std::string_view part : {"HOST", "PORT", "NAME", "USERNAME", "PASSWORD"}) {
+    const std::string name = "HYPERFLEET_DATABASE_" + std::string(part);
+    const auto file = environment.find(name + "_FILE");
+    if (file == environment.end() || file->second.empty() || environment.contains(name)) {
+      continue;
+    }
+    ASSIGN_OR_RETURN(std::string text, ReadFile(file->second));
+    text.erase(text.find_last_not_of(" \t\r\n") + 1);
+    environment.emplace(name, std::move(text));
+  }
+  return environment;
 }
 
 }  // namespace api

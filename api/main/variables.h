@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include <absl/status/status.h>
+#include <absl/status/statusor.h>
 
 #include "api/main/settings.h"
 
@@ -22,5 +23,13 @@ std::string VariableName(std::string_view prefix, std::string_view flag_or_key);
 //
 // Fails with kFailedPrecondition, naming the variable and the setting that is spelt most like it.
 absl::Status CheckVariables(const Environment& environment);
+
+// Adds `HYPERFLEET_DATABASE_PASSWORD` from the file that `HYPERFLEET_DATABASE_PASSWORD_FILE` names,
+// and likewise host, port, name and username; white space at the end does not count. What is there
+// without a file wins. Also takes out what Kubernetes made of a service, so that it
+// is not taken for a setting (`HALO_SERVER_PORT` of a service `halo-server`).
+//
+// Fails with kNotFound for a file that cannot be read.
+absl::StatusOr<Environment> ReadVariableFiles(Environment environment);
 
 }  // namespace api

@@ -1,12 +1,17 @@
 #include "api/server/access_log.h"
 
+#include <algorithm>
 #include <cmath>
+#include <utility>
 
-#include "api/server/version.h"
-#include "engine/base/logging.h"
+#include "api/http/trace.h"
+#include "engine/base/log_format.h"
 
 namespace api {
 namespace {
+
+// What a line shows of all headers together.
+constexpr std::size_t kMaxHeaderBytes = 4096;
 
 bool IsProbe(const Request& request) {
   return request.path() == "/healthz" || request.path() == "/readyz" ||
@@ -23,20 +28,78 @@ engine::Severity SeverityOf(const Request& request, int status) {
   return status == 401 || status == 403 ? engine::Severity::kWarning : engine::Severity::kInfo;
 }
 
+// The plural in front of `/-` in `/api/hyperfleet/v1/clusters/-/nodepools/-/statuses`: the last.
+std::string_view ResourceTypeOf(const Request& request) {
+  const std::string_view label = request.route_label();
+  const std::size_t variable = label.rfind("/-");
+  if (variable == std::string_view::npos) {
+    return {};
+  }
+  const std::string_view before = label.substr(0, variable);
+  return before.substr(before.rfind('/') + 1);
+}
+
+std::vector<engine::LogField> FieldsOf(const Request& request) {
+  std::vector<engine::LogField> fields = {
+      {"request_id", request.id()},
+      {"method", request.method_name()},
+      {"path", request.path()},
+      {"remote_addr", request.remote_address()},
+      {"user_agent", request.Header("User-Agent").value_or("")}};
+  if (const std::optional<TraceContext> trace = TraceOf(request)) {
+    fields.emplace_back("trace_id", trace->trace_id);
+    fields.emplace_back("span_id", trace->parent_id);
+  }
+  return fields;
+}
+
 }  // namespace
 
-void LogAnswer(const Request& request, int status, double seconds) {
-  const double milliseconds = std::round(seconds * 1e6) / 1e3;
-  engine::Log(SeverityOf(request, status), "answered",
-              {{"component", "api"},
-               {"version", kVersion},
-               {"request_id", request.id()},
-               {"method", request.method_name()},
-               {"path", request.path()},
-               {"status_code", status},
-               {"duration_ms", milliseconds},
-               {"remote_addr", request.remote_address()},
-               {"user_agent", request.Header("User-Agent").value_or("")}});
+AccessLog::AccessLog(AccessLogOptions options) : options_(std::move(options)) {}
+
+std::string AccessLog::HeadersOf(const Request& request) const {
+  std::string text;
+  for (const HeaderField& field : request.headers()) {
+    const bool is_masked =
+        options_.is_masked &&
+        std::ranges::any_of(options_.masked_headers, [&field](const std::string& name) {
+          return EqualsIgnoreCase(name, field.name);
+        });
+    text += text.empty() ? "" : ", ";
+    text += field.name + ": ";
+    text += is_masked ? engine::kRedacted : std::string_view(field.value);
+    if (text.size() > kMaxHeaderBytes) {
+      text.resize(kMaxHeaderBytes);
+      return text + " ...";
+    }
+  }
+  return text;
+}
+
+void AccessLog::Arrived(const Request& request) const {
+  const engine::Severity severity =
+      IsProbe(request) ? engine::Severity::kDebug : engine::Severity::kInfo;
+  if (!engine::IsLogged(severity)) {
+    return;
+  }
+  std::vector<engine::LogField> fields = FieldsOf(request);
+  fields.emplace_back("headers", HeadersOf(request));
+  engine::LogFields(severity, "arrived", fields);
+}
+
+void AccessLog::Answered(const Request& request, int status, double seconds) const {
+  const engine::Severity severity = SeverityOf(request, status);
+  if (!engine::IsLogged(severity)) {
+    return;
+  }
+  std::vector<engine::LogField> fields = FieldsOf(request);
+  fields.emplace_back("status_code", status);
+  fields.emplace_back("duration_ms", std::round(seconds * 1e6) / 1e3);
+  if (const std::string_view id = request.PathParameter("id"); !id.empty()) {
+    fields.emplace_back("resource_type", ResourceTypeOf(request));
+    fields.emplace_back("resource_id", id);
+  }
+  engine::LogFields(severity, "answered", fields);
 }
 
 }  // namespace api

@@ -36,8 +36,15 @@ prometheus::Labels LabelsOf(const SeriesKey& key) {
 }
 
 prometheus::MetricType Convert(MetricType type) {
-  return type == MetricType::kCounter ? prometheus::MetricType::Counter
-                                      : prometheus::MetricType::Gauge;
+  switch (type) {
+    case MetricType::kCounter:
+      return prometheus::MetricType::Counter;
+    case MetricType::kGauge:
+      return prometheus::MetricType::Gauge;
+    case MetricType::kHistogram:
+      return prometheus::MetricType::Histogram;
+  }
+  return prometheus::MetricType::Untyped;
 }
 
 prometheus::ClientMetric Convert(const Sample& sample) {
@@ -47,6 +54,11 @@ prometheus::ClientMetric Convert(const Sample& sample) {
   }
   metric.counter.value = sample.value;
   metric.gauge.value = sample.value;
+  metric.histogram.sample_sum = sample.value;
+  for (const auto& [bound, count] : sample.buckets) {
+    metric.histogram.bucket.push_back({count, bound});
+    metric.histogram.sample_count = count;
+  }
   return metric;
 }
 

@@ -19,15 +19,17 @@
 
 namespace api {
 
-enum class MetricType { kCounter, kGauge };
+enum class MetricType { kCounter, kGauge, kHistogram };
 
-// One number, read from its owner. Samples of one name stand together.
+// One number or histogram, read from its owner. Samples of one name stand together.
 struct Sample {
   std::string name;
   std::string help;
   MetricType type = MetricType::kCounter;
-  double value = 0;
+  double value = 0;  // Of a histogram: the sum of what was observed.
   std::vector<std::pair<std::string, std::string>> labels;
+  // Of a histogram: upper bounds, rising to infinity, each with how many were within it.
+  std::vector<std::pair<double, std::uint64_t>> buckets = {};
 };
 using Samples = std::vector<Sample>;
 

@@ -5,7 +5,7 @@
 
 #include "api/control/routes.h"
 #include "api/resources/routes.h"
-#include "api/server/access_log.h"
+#include "api/server/process_metrics.h"
 #include "engine/base/status_macros.h"
 #include "engine/expected_head.h"
 #include "engine/history.h"
@@ -23,11 +23,11 @@ TransportOptions SideTransport(const TransportOptions& main) {
 }
 
 absl::StatusOr<std::string> ListenOn(Transport& transport, std::string_view address,
-                                     const Router& router) {
+                                     const Router& router, std::shared_ptr<const TlsContext> tls) {
   if (address.empty()) {
     return std::string();
   }
-  return transport.Listen(address, router);
+  return transport.Listen(address, router, std::move(tls));
 }
 
 void AddLane(std::string_view lane, const engine::Coalescer::Counters& counters, Samples& samples) {
@@ -124,6 +124,7 @@ void AddPositions(const engine::Catalogue& catalogue, const engine::View& view, 
 
 Server::Server(ServerOptions options)
     : options_(std::move(options)),
+      access_log_(options_.access_log),
       transport_(options_.transport),
       side_transport_(SideTransport(options_.transport)) {}
 
@@ -143,11 +144,11 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(engine::Engine& engine,
 }
 
 absl::Status Server::Listen() {
-  ASSIGN_OR_RETURN(address_, ListenOn(transport_, options_.listen, router_));
-  ASSIGN_OR_RETURN(metrics_address_,
-                   ListenOn(side_transport_, options_.metrics_listen, metrics_router_));
-  ASSIGN_OR_RETURN(health_address_,
-                   ListenOn(side_transport_, options_.health_listen, health_router_));
+  ASSIGN_OR_RETURN(address_, ListenOn(transport_, options_.listen, router_, options_.tls));
+  ASSIGN_OR_RETURN(metrics_address_, ListenOn(side_transport_, options_.metrics_listen,
+                                              metrics_router_, options_.metrics_tls));
+  ASSIGN_OR_RETURN(health_address_, ListenOn(side_transport_, options_.health_listen,
+                                             health_router_, options_.health_tls));
   return absl::OkStatus();
 }
 
@@ -184,15 +185,27 @@ void Server::AddRoutes() {
   router_.AddFamily(ControlFamily());
   router_.SetObserver([this](const Request& request, int status, double seconds) {
     metrics_.Observe(request, status, seconds);
-    LogAnswer(request, status, seconds);
+    access_log_.Answered(request, status, seconds);
   });
+  router_.SetArrivalObserver([this](const Request& request) { access_log_.Arrived(request); });
   AddHealthRoutes(router_, *readiness_, options_.backend_facts);
   AddMetricsRoute(router_, metrics_);
   AddApiRoutes(router_, options_.registry);
   AddControlRoutes(*dispatcher_);
   AddResourceRoutes(*dispatcher_, options_.registry);
+  AddSideRoutes();
+}
+
+// What these listeners do not serve is answered with a problem document, as clients of the
+// resource API know it.
+void Server::AddSideRoutes() {
+  Family everything = HyperfleetFamily();
+  everything.prefix.clear();
   for (Router* side : {&metrics_router_, &health_router_}) {
-    side->SetObserver(LogAnswer);
+    side->AddFamily(everything);
+    side->SetObserver([this](const Request& request, int status, double seconds) {
+      access_log_.Answered(request, status, seconds);
+    });
     AddHealthRoutes(*side, *readiness_, options_.backend_facts);
   }
   AddMetricsRoute(metrics_router_, metrics_);
@@ -226,6 +239,7 @@ void Server::AddMetricSources() {
     // Samples of one name have to stand together.
     std::ranges::stable_sort(samples.begin() + first, samples.end(), {}, &Sample::name);
   });
+  metrics_.AddSource(AddProcess);
   metrics_.AddElector(compaction_->elector());
   metrics_.AddClockSkew(compaction_->clock_skew());
   if (options_.backend_metrics) {

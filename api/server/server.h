@@ -28,6 +28,7 @@
 #include "api/dispatch/workers.h"
 #include "api/http/router.h"
 #include "api/http/transport.h"
+#include "api/server/access_log.h"
 #include "api/server/metrics.h"
 #include "api/server/service_routes.h"
 #include "engine/engine.h"
@@ -41,12 +42,17 @@ struct ServerOptions {
   // Further listeners, served by a thread of their own also while the main one drains.
   std::string metrics_listen = {};
   std::string health_listen = {};
+  // Of each of the three; null: in the clear.
+  std::shared_ptr<const TlsContext> tls = {};
+  std::shared_ptr<const TlsContext> metrics_tls = {};
+  std::shared_ptr<const TlsContext> health_tls = {};
   TransportOptions transport = {};
   ReadinessOptions readiness = {};
   int workers = 4;
   // Of the leases that this server campaigns for.
   engine::Duration lease_ttl = std::chrono::seconds(15);
   AdminTokens admin_tokens = {};
+  AccessLogOptions access_log = {};
   projections::Registry registry = projections::Registry::Stock();
   // Serve only if the audit holds an entry of this hash: 64 digits in lower case. Empty: any.
   std::string expect_head = {};
@@ -98,9 +104,11 @@ class Server {
   absl::Status Listen();
   absl::Status Open(engine::Engine& engine);
   void AddRoutes();
+  void AddSideRoutes();
   void AddMetricSources();
 
   ServerOptions options_;
+  const AccessLog access_log_;
   Metrics metrics_;
   Router router_;
   Router metrics_router_;

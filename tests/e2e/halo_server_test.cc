@@ -8,6 +8,7 @@
 #include <gmock/gmock.h>
 
 #include "engine/base/thread.h"
+#include "tests/support/exposition.h"
 #include "tests/support/poll.h"
 #include "tests/support/postgres.h"
 #include "tests/support/session.h"
@@ -89,14 +90,28 @@ TEST(HaloServerTest, WrongUseIsTwo) {
   }
 }
 
+// Case 96.
 TEST(HaloServerTest, WhatItWillNotServeIsOne) {
+  const std::string open = "server: {jwt: {enabled: false}}\n";
   ASSERT_OK_AND_ASSIGN(const auto directory, PrivateDirectory::Make());
   ASSERT_OK_AND_ASSIGN(const std::string unknown,
                        directory->Write("unknown.yaml", "server: {prot: 1}\n"));
   ASSERT_OK_AND_ASSIGN(const std::string jwt,
                        directory->Write("jwt.yaml", "server: {jwt: {enabled: true}}\n"));
+  ASSERT_OK_AND_ASSIGN(
+      const std::string twice,
+      directory->Write("twice.yaml",
+                       open + "entities: [{kind: A, plural: as}, {kind: B, plural: as}]\n"));
+  ASSERT_OK_AND_ASSIGN(
+      const std::string orphan,
+      directory->Write(
+          "orphan.yaml",
+          open + "entities: [{kind: A, plural: as, parent_kind: Nobody, on_parent_delete: "
+                 "cascade}]\n"));
   for (const std::vector<std::string>& wrong :
        {std::vector<std::string>{"serve", "--memory", "--listen", "0.0.0.0:0"},
+        {"serve", "--memory", "--config", twice},
+        {"serve", "--memory", "--config", orphan},
         {"serve", "--memory", "--config", unknown},
         {"serve", "--memory", "--config", jwt},
         {"serve", "--memory", "--config", "/nowhere.yaml"},
@@ -105,6 +120,36 @@ TEST(HaloServerTest, WhatItWillNotServeIsOne) {
     EXPECT_EQ(finished.exit.code, 1) << finished.err;
     EXPECT_THAT(finished.err, StartsWith("error: "));
   }
+}
+
+TEST(HaloServerTest, AMisspeltVariableIsNamed) {
+  ASSERT_OK_AND_ASSIGN(
+      const Finished finished,
+      support::RunProcess({.argv = {support::Program("halo-server"), "serve", "--memory"},
+                           .env = {"HALO_LISTNE=127.0.0.1:0"}},
+                          Soon()));
+  EXPECT_EQ(finished.exit.code, 1);
+  EXPECT_THAT(finished.err, HasSubstr("did you mean HALO_LISTEN?"));
+}
+
+// Case 92, but for what is in flight: ServerTest has that.
+TEST(HaloServerTest, ProbesHaveAListenerOfTheirOwn) {
+  ASSERT_OK_AND_ASSIGN(const auto store, TestStore::OnFiles());
+  ASSERT_OK_AND_ASSIGN(
+      const auto server,
+      HaloServer::Start(*store, {"--health-listen", "127.0.0.1:0", "--log-level", "info"}));
+  ASSERT_OK_AND_ASSIGN(const std::string line,
+                       server->process().WaitForErrorLine("also listening", Soon()));
+  const std::size_t begin = line.find("127.0.0.1:");
+  const std::string health = "http://" + line.substr(begin, line.find('"', begin) - begin);
+  EXPECT_EQ(WaitForStatus(health, "/readyz", 200).body, R"({"status":"ok"})");
+  HttpClient client(health);
+  ASSERT_OK_AND_ASSIGN(const HttpResponse healthy, client.Get("/healthz"));
+  EXPECT_EQ(healthy.body, R"({"status":"ok"})");
+  ASSERT_OK_AND_ASSIGN(const HttpResponse other, client.Get("/api/hyperfleet/v1/clusters"));
+  EXPECT_EQ(other.status, 404);
+  EXPECT_THAT(other.body, HasSubstr("HYPERFLEET-NTF-000"));
+  ASSERT_OK(server->Stop());
 }
 
 TEST(HaloServerTest, AWarningSaysWhatIsOpen) {
@@ -216,7 +261,22 @@ TEST(HaloServerTest, ARestartKeepsEverything) {
   EXPECT_EQ(after.body, before.body);
 }
 
-// A database of its own, because it is stopped.
+TEST(HaloServerTest, MetricsTellOfStatementsAndConnections) {
+  ASSERT_OK_AND_ASSIGN(const auto store, TestStore::OnPostgres());
+  ASSERT_OK_AND_ASSIGN(const auto server, HaloServer::Start(*store));
+  HttpClient client(server->url());
+  ASSERT_OK_AND_ASSIGN(const HttpResponse made, client.Post(kClusters, ClusterBody("counted")));
+  ASSERT_EQ(made.status, 201) << made.body;
+  ASSERT_OK_AND_ASSIGN(const HttpResponse text, client.Get("/metrics"));
+  ASSERT_OK_AND_ASSIGN(const auto metrics, support::Exposition::Parse(text.body));
+  EXPECT_EQ(metrics.Value("hyperfleet_db_query_duration_seconds_count",
+                          {{"operation", "create"}, {"table", "halo_journal"}}),
+            1);
+  EXPECT_GT(metrics.Value("hyperfleet_db_connections_open").value_or(0), 0);
+  EXPECT_TRUE(metrics.Value("hyperfleet_db_connections_in_use").has_value());
+}
+
+// Case 93. A database of its own, because it is stopped.
 TEST(HaloServerTest, ALostDatabaseIsToldAndFoundAgain) {
   ASSERT_OK_AND_ASSIGN(const auto cluster, support::PostgresCluster::Start());
   ASSERT_OK_AND_ASSIGN(const std::string database, cluster->CreateDatabase("lost"));
@@ -283,6 +343,7 @@ TEST(HaloServerTest, AChangedAuditEntryIsNamedAndTheRestServes) {
   ASSERT_OK_AND_ASSIGN(const Finished verify,
                        support::RunHalo({"audit", "verify", store->flags()[0], store->flags()[1]}));
   EXPECT_EQ(verify.exit.code, 1);
+  EXPECT_THAT(verify.err, StartsWith("error: ")) << "nothing before what went wrong";
   EXPECT_THAT(verify.out + verify.err, HasSubstr("2"));
 }
 

@@ -6,7 +6,8 @@
 #include "api/main/serve_config.h"
 #include "api/main/values.h"
 #include "schemas/streams.h"
-#include "tests/support/private_directory.h"
+#include "tests/api/main/settings_fixture.h"
+#include "tests/support/certificate.h"
 #include "tests/support/status_matchers.h"
 
 namespace api {
@@ -14,29 +15,6 @@ namespace {
 
 using support::StatusIs;
 using testing::HasSubstr;
-using Flags = std::map<std::string, std::string, std::less<>>;
-
-class SettingsTest : public testing::Test {
- protected:
-  void SetUp() override { ASSERT_OK_AND_ASSIGN(directory_, support::PrivateDirectory::Make()); }
-  std::string Write(const std::string& name, const std::string& text) {
-    const auto path = directory_->Write(name, text);
-    EXPECT_OK(path);
-    return path.value_or("");
-  }
-  absl::StatusOr<ServeConfig> Serve(Flags flags, Environment environment = {},
-                                    const std::string& yaml = "") {
-    if (!yaml.empty()) {
-      flags["config"] = Write("config.yaml", yaml);
-    }
-    absl::StatusOr<Settings> settings = Settings::Load(std::move(flags), std::move(environment));
-    return settings.ok() ? ReadServeConfig(*settings) : settings.status();
-  }
-
-  std::unique_ptr<support::PrivateDirectory> directory_;
-};
-
-constexpr char kOpen[] = "server: {jwt: {enabled: false}}\n";
 
 TEST_F(SettingsTest, DefaultsAreOpenOnLoopbackWithAWarning) {
   ASSERT_OK_AND_ASSIGN(const ServeConfig config, Serve({}));
@@ -207,9 +185,22 @@ TEST_F(SettingsTest, AListenerIsAHostAndAPort) {
               StatusIs(absl::StatusCode::kFailedPrecondition, HasSubstr("HALO_LISTEN")));
 }
 
-TEST_F(SettingsTest, WhatItCannotDoMustBeOff) {
+TEST_F(SettingsTest, TlsNeedsItsFiles) {
   EXPECT_THAT(Serve({}, {}, "server: {jwt: {enabled: false}, tls: {enabled: true}}\n"),
-              StatusIs(absl::StatusCode::kFailedPrecondition, HasSubstr("server.tls.enabled")));
+              StatusIs(absl::StatusCode::kFailedPrecondition, HasSubstr("server.tls.cert_file")));
+  EXPECT_THAT(Serve({{"server-https-enabled", "true"},
+                     {"server-https-cert-file", Write("cert", "no PEM")},
+                     {"server-https-key-file", "/nowhere"}}),
+              StatusIs(absl::StatusCode::kFailedPrecondition, HasSubstr("/cert: ")));
+  ASSERT_OK_AND_ASSIGN(const support::Certificate certificate, support::MakeCertificate());
+  ASSERT_OK_AND_ASSIGN(
+      const ServeConfig config,
+      Serve({{"health-tls-enabled", "true"},
+             {"server-https-cert-file", Write("cert.pem", certificate.certificate)},
+             {"server-https-key-file", Write("key.pem", certificate.key)}}));
+  EXPECT_EQ(config.server.tls, nullptr);
+  EXPECT_EQ(config.server.metrics_tls, nullptr);
+  EXPECT_NE(config.server.health_tls, nullptr) << "with the server's files";
   EXPECT_OK(Serve({}, {}, "server: {jwt: {enabled: false}, tls: {enabled: false}}\n"));
 }
 
@@ -286,60 +277,6 @@ TEST_F(SettingsTest, SnapshotsAreKeptWithTheDataOrWhereTheyAreToldTo) {
   EXPECT_EQ(memory.server.snapshot_dir, "");
 }
 
-TEST_F(SettingsTest, WhatDoesNothingHereIsRefused) {
-  for (const char* flag :
-       {"require-synchronous", "direct-database-url-file", "database-pooler", "database-max-conns",
-        "database-connect-attempts", "database-insecure-tls", "auto-migrate"}) {
-    for (const Flags& backend : {Flags{}, Flags{{"memory", "true"}}}) {
-      Flags flags = backend;
-      flags[flag] = "1";
-      EXPECT_THAT(Serve(flags), StatusIs(absl::StatusCode::kInvalidArgument,
-                                         HasSubstr("--" + std::string(flag) + ": does nothing")));
-    }
-  }
-  EXPECT_THAT(Serve({{"memory", "true"}, {"cache-dir", "/c"}}),
-              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("--cache-dir")));
-  EXPECT_THAT(
-      Serve({}, {{"HALO_REQUIRE_SYNCHRONOUS", "true"}}),
-      StatusIs(absl::StatusCode::kFailedPrecondition, HasSubstr("HALO_REQUIRE_SYNCHRONOUS")));
-}
-
-TEST_F(SettingsTest, WhatDoesNothingHereMayStandInASharedFile) {
-  const std::string pool = std::string(kOpen) + "database: {pool: {max_connections: 9}}\n";
-  ASSERT_OK_AND_ASSIGN(const ServeConfig config,
-                       Serve({}, {{"HYPERFLEET_DATABASE_SSL_MODE", "require"}}, pool));
-  EXPECT_THAT(config.without_effect,
-              testing::ElementsAre(testing::StartsWith("database.pool.max_connections in "),
-                                   "HYPERFLEET_DATABASE_SSL_MODE"));
-  ASSERT_OK_AND_ASSIGN(const ServeConfig used,
-                       Serve({{"database-url-file", Write("url", "x")}}, {}, pool));
-  EXPECT_THAT(used.without_effect, testing::IsEmpty());
-  EXPECT_EQ(used.database.max_conns, 9);
-}
-
-TEST_F(SettingsTest, AMisspeltVariableIsRefused) {
-  EXPECT_THAT(Serve({}, {{"HALO_LISTNE", "127.0.0.1:1"}}),
-              StatusIs(absl::StatusCode::kFailedPrecondition,
-                       HasSubstr("HALO_LISTNE is no setting; did you mean HALO_LISTEN?")));
-  EXPECT_THAT(
-      Serve({}, {{"HALO_DATABASE_URL", "x"}}),
-      StatusIs(absl::StatusCode::kFailedPrecondition, HasSubstr("HALO_DATABASE_URL_FILE?")));
-  EXPECT_OK(Serve({}, {{"HALO_LISTNE", ""}}));
-}
-
-TEST_F(SettingsTest, VariablesOfOthersAreLeftAlone) {
-  EXPECT_OK(Serve({}, {{"HALO_SERVER", "http://localhost:8080"},
-                       {"HALO_TOKEN", "t"},
-                       {"HALO_MUTANT", "none"},
-                       {"HALO_SEED", "1"},
-                       // Kubernetes tells every pod about the services `halo` and `halo-server`.
-                       {"HALO_SERVICE_HOST", "10.0.0.1"},
-                       {"HALO_SERVICE_PORT_HTTP", "8080"},
-                       {"HALO_PORT", "tcp://10.0.0.1:8080"},
-                       {"HALO_PORT_8080_TCP_ADDR", "10.0.0.1"},
-                       {"HALO_SERVER_PORT", "tcp://10.0.0.1:8080"}}));
-}
-
 TEST_F(SettingsTest, LogsAreConfigured) {
   ASSERT_OK_AND_ASSIGN(const Settings settings, Settings::Load({{"log-level", "error"}}, {}));
   ASSERT_OK_AND_ASSIGN(const LogConfig log, ReadLogConfig(settings));
@@ -392,6 +329,8 @@ TEST(ConfigFileTest, EntitiesAreRead) {
   EXPECT_EQ((*file.entities)[1].on_parent_delete, projections::OnParentDelete::kCascade);
   EXPECT_OK(ParseConfigFile(""));
   EXPECT_OK(ParseConfigFile("server:\nlogging: {masking: {headers: [A]}}\n"));
+  EXPECT_THAT(ParseConfigFile("server:\n  port: [1]\n"),
+              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("line 2")));
 }
 
 TEST_F(SettingsTest, ABadRegistryRefusesToStart) {

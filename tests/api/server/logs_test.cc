@@ -23,7 +23,7 @@ TEST(AccessLogTest, ALineHasWhatHappenedAndNoSecrets) {
   const auto request = MakeRequest(
       "POST", "/api/v1/x?token=secret1",
       {{"Authorization", "Bearer secret2"}, {"Cookie", "secret3"}, {"User-Agent", "curl/8"}});
-  LogAnswer(*request, 201, 0.0125);
+  AccessLog({}).Answered(*request, 201, 0.0125);
   const std::vector<std::string> lines = support::LogLines();
   ASSERT_EQ(lines.size(), 1u);
   EXPECT_THAT(lines[0], HasSubstr(R"("level":"info")"));
@@ -35,11 +35,38 @@ TEST(AccessLogTest, ALineHasWhatHappenedAndNoSecrets) {
   EXPECT_THAT(lines[0], Not(HasSubstr("secret")));
 }
 
+TEST(AccessLogTest, TheFirstLineHasTheHeadersAndMasksCredentials) {
+  const auto request =
+      MakeRequest("POST", "/api/v1/x?token=secret1",
+                  {{"authorization", "Bearer secret2"}, {"COOKIE", "secret3"}, {"X-Kind", "seen"}});
+  AccessLog({}).Arrived(*request);
+  ASSERT_EQ(support::LogLines().size(), 1u);
+  EXPECT_THAT(support::LogLines()[0], HasSubstr(R"("message":"arrived")"));
+  EXPECT_THAT(support::LogLines()[0],
+              HasSubstr(R"("headers":"authorization: ***REDACTED***, COOKIE: ***REDACTED***, )"
+                        R"(X-Kind: seen, Host: halo.example")"));
+  EXPECT_THAT(support::LogLines()[0], Not(HasSubstr("secret")));
+  AccessLog({.is_masked = true, .masked_headers = {"x-kind"}}).Arrived(*request);
+  EXPECT_THAT(support::LogLines()[1], HasSubstr("X-Kind: ***REDACTED***"));
+  AccessLog({.is_masked = false}).Arrived(*request);
+  EXPECT_THAT(support::LogLines()[2], HasSubstr("COOKIE: secret3"));
+  AccessLog({}).Arrived(*MakeRequest("GET", "/readyz"));
+  EXPECT_EQ(support::LogLines().size(), 3u);
+}
+
+TEST(AccessLogTest, TheCallersTraceIsNamed) {
+  const auto request = MakeRequest(
+      "GET", "/x", {{"traceparent", "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"}});
+  AccessLog({}).Answered(*request, 200, 0);
+  EXPECT_THAT(support::LogLines()[0], HasSubstr(R"("trace_id":"0af7651916cd43dd8448eb211c80319c",)"
+                                                R"("span_id":"b7ad6b7169203331")"));
+}
+
 TEST(AccessLogTest, SeveritiesFollowTheStatus) {
   support::ExpectErrorLogs();
   const auto level = [](const std::string& path, int status) {
     const std::size_t before = support::LogLines().size();
-    LogAnswer(*MakeRequest("GET", path), status, 0);
+    AccessLog({}).Answered(*MakeRequest("GET", path), status, 0);
     const std::vector<std::string> lines = support::LogLines();
     return lines.size() == before ? std::string() : lines.back();
   };

@@ -2,11 +2,13 @@
 
 #include <filesystem>
 #include <latch>
+#include <set>
 #include <vector>
 
 #include <gmock/gmock.h>
 
 #include "tests/api/dispatch/hooked_engine.h"
+#include "tests/support/exposition.h"
 #include "tests/support/http_client.h"
 #include "tests/support/logs.h"
 #include "tests/support/poll.h"
@@ -90,6 +92,12 @@ TEST_F(ServerTest, OtherListenersServeTheirRoutesOnly) {
   EXPECT_EQ(Get("/healthz", server_->health_address()).status, 200);
   EXPECT_EQ(Get("/metrics", server_->health_address()).status, 404);
   EXPECT_EQ(Get(kClusters, server_->metrics_address()).status, 404);
+  for (const std::string* address : {&server_->metrics_address(), &server_->health_address()}) {
+    const HttpResponse unknown = Get("/nowhere", *address);
+    EXPECT_EQ(unknown.status, 404);
+    EXPECT_EQ(unknown.Header("content-type"), "application/problem+json");
+    EXPECT_THAT(unknown.body, HasSubstr(R"("code":"HYPERFLEET-NTF-000")"));
+  }
 }
 
 TEST_F(ServerTest, ABadListenerIsNamed) {
@@ -111,6 +119,44 @@ TEST_F(ServerTest, MetricsCountWhatWasAnswered) {
   EXPECT_THAT(text, HasSubstr("halo_commit_batches_total 0"));
   EXPECT_THAT(text, HasSubstr(R"(halo_flights_total{lane="main"} 2)"));
   EXPECT_THAT(text, HasSubstr(R"(halo_journal_position{stream="audit"} 0)"));
+}
+
+std::set<std::string> NamesOf(const support::MetricLabels& labels) {
+  std::set<std::string> names;
+  for (const auto& [name, value] : labels) {
+    names.insert(name);
+  }
+  return names;
+}
+
+TEST_F(ServerTest, MetricsAreOfTheTextFormatAndOfTheseNames) {
+  Start();
+  EXPECT_EQ(Get(kClusters).status, 200);
+  EXPECT_EQ(Get(std::string(kClusters) + "/x").status, 404);
+  EXPECT_EQ(Get("/api/hyperfleet/v1/nothing").status, 404);
+  EXPECT_EQ(Get("/api/v1/streams").status, 401);
+  ASSERT_OK_AND_ASSIGN(const auto metrics, support::Exposition::Parse(Get("/metrics").body));
+  const support::MetricFamily* requests = metrics.Find("hyperfleet_api_requests_total");
+  ASSERT_NE(requests, nullptr);
+  EXPECT_EQ(requests->samples.size(), 2u) << "only what matched a route below the prefix";
+  EXPECT_EQ(NamesOf(requests->samples.front().labels),
+            (std::set<std::string>{"code", "component", "method", "path", "version"}));
+  const support::MetricLabels missing = {{"component", "api"},
+                                         {"method", "GET"},
+                                         {"path", "/api/hyperfleet/v1/clusters/-"},
+                                         {"code", "404"}};
+  EXPECT_EQ(metrics.Value("hyperfleet_api_requests_total", missing), 1);
+  EXPECT_EQ(metrics.Value("hyperfleet_api_request_duration_seconds_count", missing), 1);
+  for (const char* bound :
+       {"0.005", "0.01", "0.025", "0.05", "0.1", "0.25", "0.5", "1", "2.5", "5", "10", "+Inf"}) {
+    support::MetricLabels bucket = missing;
+    bucket["le"] = bound;
+    EXPECT_TRUE(metrics.Value("hyperfleet_api_request_duration_seconds_bucket", bucket)) << bound;
+  }
+  EXPECT_EQ(metrics.Value("hyperfleet_api_build_info", {{"component", "api"}}), 1);
+  EXPECT_GT(metrics.Value("process_resident_memory_bytes").value_or(0), 0);
+  EXPECT_GT(metrics.Value("process_start_time_seconds").value_or(0), 1.5e9);
+  EXPECT_GT(metrics.Value("process_open_fds").value_or(0), 0);
 }
 
 TEST_F(ServerTest, MetricsShowTheLeaseAndTheStoresClock) {
@@ -194,6 +240,7 @@ TEST_F(ServerTest, AThousandParkedWritesNeedNoThreads) {
   EXPECT_LE(server_->store().committer().counters().batches, 10u);
 }
 
+// Case 92.
 TEST_F(ServerTest, WhatIsInFlightIsAnsweredBeforeTheEnd) {
   Start({.health_listen = "127.0.0.1:0"});
   std::latch in_flight(1);
