@@ -117,6 +117,14 @@ void Pause() {
   }
 }
 
+absl::StatusOr<bool> HasMore(engine::Journal& journal, const std::vector<Place>& places) {
+  ASSIGN_OR_RETURN(const auto tails, journal.Tails(Deadline::Infinite()));
+  return std::ranges::any_of(places, [&](const Place& place) {
+    const auto tail = std::ranges::find(tails, place.spec.id, &engine::StreamTail::stream);
+    return tail != tails.end() && Raw(tail->position) >= place.next;
+  });
+}
+
 // A data directory is opened anew after it was written to: what was opened shows one moment.
 absl::Status Follow(std::unique_ptr<engine::Engine> store, std::string mark, const CatFlags& flags,
                     std::vector<Place>& places, std::ostream& out) {
@@ -132,7 +140,11 @@ absl::Status Follow(std::unique_ptr<engine::Engine> store, std::string mark, con
       store.reset();
       ASSIGN_OR_RETURN(store, OpenStore(flags.store));
     }
-    RETURN_IF_ERROR(CatAll(store->journal(), flags, places, out));
+    // One question a pause, however many streams there are.
+    ASSIGN_OR_RETURN(const bool has_more, HasMore(store->journal(), places));
+    if (has_more) {
+      RETURN_IF_ERROR(CatAll(store->journal(), flags, places, out));
+    }
   }
   return absl::OkStatus();
 }

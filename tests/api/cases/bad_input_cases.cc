@@ -63,6 +63,18 @@ TEST_P(BadInputCases, UnknownRoutesAreNotFound) {
   EXPECT_EQ(Text(control.Json(), "error"), "not found");
 }
 
+TEST_P(BadInputCases, ProblemsNameTheCallersTrace) {
+  const std::string trace = "0af7651916cd43dd8448eb211c80319c";
+  const Answer traced = Call("GET", kBase + "/clusters/nothing", "",
+                             {{"traceparent", "00-" + trace + "-b7ad6b7169203331-01"}});
+  EXPECT_EQ(Text(traced.Json(), "trace_id"), trace);
+  EXPECT_EQ(traced.Header("x-request-id").size(), 36u);
+  const Answer malformed = Call("GET", kBase + "/clusters/nothing", "",
+                                {{"traceparent", "00-" + trace}, {"X-Request-ID", "mine.1"}});
+  EXPECT_EQ(Text(malformed.Json(), "trace_id"), "mine.1");
+  EXPECT_EQ(malformed.Header("x-request-id"), "mine.1");
+}
+
 TEST_P(BadInputCases, WrongMethodsNameTheRightOnes) {
   const Answer put = Call("PUT", kBase + "/clusters", "{}");
   EXPECT_EQ(put.status, 405);

@@ -143,6 +143,7 @@ TEST_F(SettingsLookupTest, EveryKeyHasTheFlagOfItsOtherServers) {
       {"metrics.tls.cert_file", "metrics-tls-cert-file"},
       {"metrics.tls.key_file", "metrics-tls-key-file"},
       {"metrics.label_metrics_inclusion_duration", "metrics-label-metrics-inclusion-duration"},
+      {"metrics.reconciliation_stuck_threshold", "metrics-reconciliation-stuck-threshold"},
       {"health.host", "health-host"},
       {"health.port", "health-port"},
       {"health.tls.enabled", "health-tls-enabled"},

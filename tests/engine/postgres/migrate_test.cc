@@ -37,6 +37,7 @@ TEST_F(MigrateTest, AppliesWhatIsPendingAndThenNothing) {
   EXPECT_OK(TryOpen());
 }
 
+// Case 94.
 TEST_F(MigrateTest, OfConcurrentRunnersOneDoesTheWork) {
   std::atomic<int> applied = 0;
   {
