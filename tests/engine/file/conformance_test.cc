@@ -12,7 +12,7 @@ namespace {
 class FileStore final : public Store {
  public:
   // Null for `disk`: the real one.
-  FileStore(std::uint64_t segment_bytes, engine::file::Disk* disk)
+  FileStore(std::uint64_t segment_bytes, engine::Disk* disk)
       : segment_bytes_(segment_bytes), disk_(disk), directory_(*support::PrivateDirectory::Make()) {
     Open();
   }
@@ -37,7 +37,7 @@ class FileStore final : public Store {
   }
 
   const std::uint64_t segment_bytes_;
-  engine::file::Disk* const disk_;
+  engine::Disk* const disk_;
   std::unique_ptr<support::PrivateDirectory> directory_;
   std::unique_ptr<engine::Engine> engine_;
 };
