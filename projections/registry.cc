@@ -20,6 +20,7 @@ using Entities = std::vector<EntityDescriptor>;
 // Segments that routes of their own take.
 constexpr std::array<std::string_view, 2> kReservedPlurals = {"resources", "openapi"};
 constexpr std::size_t kMaxKind = 100;
+constexpr std::size_t kMaxConditionType = 100;
 
 absl::Status Wrong(const EntityDescriptor& entity, const std::string& what) {
   return absl::InvalidArgumentError(absl::StrFormat("entities: %s: %s", entity.kind, what));
@@ -87,6 +88,49 @@ absl::Status CheckUnique(const Entities& entities) {
     }
     if (!plurals.insert(entity.plural).second) {
       return Wrong(entity, absl::StrFormat("plural \"%s\" is registered twice", entity.plural));
+    }
+  }
+  return absl::OkStatus();
+}
+
+// As searches can name it.
+bool IsConditionType(std::string_view type) {
+  return !type.empty() && type.size() <= kMaxConditionType && type.front() >= 'A' &&
+         type.front() <= 'Z' && std::ranges::all_of(type, [](char c) {
+           return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+         });
+}
+
+// Types of conditions that the server itself makes, of whatever kind.
+std::set<std::string> ReservedConditions(const Entities& entities) {
+  std::set<std::string> reserved = {"Reconciled", "LastKnownReconciled"};
+  for (const EntityDescriptor& entity : entities) {
+    for (const std::string& adapter : entity.required_adapters) {
+      reserved.insert(AdapterConditionType(adapter));
+    }
+  }
+  return reserved;
+}
+
+absl::Status CheckConditions(const EntityDescriptor& entity,
+                             const std::set<std::string>& reserved) {
+  std::set<std::string_view> types;
+  for (const ConditionRule& rule : entity.conditions) {
+    if (!IsConditionType(rule.type)) {
+      return Wrong(entity, absl::StrFormat("condition type \"%s\" must be up to 100 letters and "
+                                           "digits, an upper-case letter first",
+                                           rule.type));
+    }
+    if (!types.insert(rule.type).second) {
+      return Wrong(entity, absl::StrFormat("condition type \"%s\" is named twice", rule.type));
+    }
+    if (reserved.contains(rule.type)) {
+      return Wrong(entity, absl::StrFormat("condition type \"%s\" is reserved", rule.type));
+    }
+    if (rule.when_expression.empty() || rule.status_expression.empty()) {
+      return Wrong(entity, absl::StrFormat("condition \"%s\" needs expressions for when and for "
+                                           "output.status",
+                                           rule.type));
     }
   }
   return absl::OkStatus();
@@ -164,13 +208,28 @@ absl::Status CheckRequiredReferences(const Entities& entities) {
 
 }  // namespace
 
+// Adapters have ASCII names; of any other letter there is no upper case here.
+std::string AdapterConditionType(std::string_view adapter) {
+  std::string type;
+  bool starts = true;
+  for (const char c : adapter) {
+    if (c != '-') {
+      type += starts && c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
+    }
+    starts = c == '-';
+  }
+  return type + "Successful";
+}
+
 absl::StatusOr<Registry> Registry::Create(std::vector<EntityDescriptor> entities) {
   for (const EntityDescriptor& entity : entities) {
     RETURN_IF_ERROR(CheckNames(entity));
     RETURN_IF_ERROR(CheckBounds(entity));
   }
   RETURN_IF_ERROR(CheckUnique(entities));
+  const std::set<std::string> reserved = ReservedConditions(entities);
   for (const EntityDescriptor& entity : entities) {
+    RETURN_IF_ERROR(CheckConditions(entity, reserved));
     RETURN_IF_ERROR(CheckParent(entity, entities));
     RETURN_IF_ERROR(CheckReferences(entity, entities));
   }

@@ -30,6 +30,15 @@ struct ReferenceDescriptor {
   int max = 0;  // 0: no limit.
 };
 
+// A condition that is made from adapter reports by expressions (CEL).
+struct ConditionRule {
+  std::string type;
+  std::string when_expression;  // Whether the rule applies.
+  std::string status_expression;
+  std::string reason_expression;   // Empty: no reason.
+  std::string message_expression;  // Empty: no message.
+};
+
 struct EntityDescriptor {
   std::string kind;         // `Cluster`
   std::string plural;       // `clusters`, the segment of the URL.
@@ -39,12 +48,17 @@ struct EntityDescriptor {
   bool require_spec_schema = false;
   std::vector<std::string> required_adapters;
   std::vector<ReferenceDescriptor> references;
+  std::vector<ConditionRule> conditions = {};
   // Bytes; 0: no bound of its own.
   int name_min_len = 0;
   int name_max_len = 0;
 
   bool is_root() const { return parent_kind.empty(); }
 };
+
+// The type of the condition that an adapter's reports make: `my-adapter` gives
+// `MyAdapterSuccessful`.
+std::string AdapterConditionType(std::string_view adapter);
 
 // Immutable, so thread-safe; never blocks.
 class Registry {
@@ -56,7 +70,8 @@ class Registry {
   // kind or plural, a reserved or malformed plural, an unknown parent, a cycle of parents, a
   // parent without `on_parent_delete` or the reverse, bounds that contradict each other, an empty
   // or duplicate adapter, an unknown target or duplicate type of a reference, a cycle of required
-  // references.
+  // references, a condition without type or expressions or whose type is malformed, duplicate or
+  // reserved.
   static absl::StatusOr<Registry> Create(std::vector<EntityDescriptor> entities);
 
   // Cluster, NodePool, Channel, Version and WifConfig.

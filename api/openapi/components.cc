@@ -90,6 +90,12 @@ JsonObject ComponentParameters() {
       {"Size",
        Parameter("size", "query", "Items a page.", Bounded(kMaxPageSize, kDefaultPageSize))},
       {"Order", std::move(order)},
+      {"RefType", Parameter("ref_type", "query",
+                            "With `ref_target_id`: only what refers to it by a reference of this "
+                            "type.",
+                            TextSchema())},
+      {"RefTargetId",
+       Parameter("ref_target_id", "query", "The id of the target of `ref_type`.", TextSchema())},
       {"Kind", Parameter("kind", "query", "Only resources of this kind.", TextSchema())},
       {"Freshness", std::move(freshness)},
       {"AtLeast",

@@ -37,14 +37,15 @@ std::string NounOf(RouteScope scope) {
 }
 
 Described DescribeList(const ResourceOperation& operation, const KindSchemas& schemas) {
-  Described list{.verb = "list",
-                 .summary = "List " + std::string(operation.scope.kind == nullptr
-                                                      ? "resources of every kind"
-                                                      : operation.scope.kind->plural),
-                 .parameters = {"Page", "Size", "Order", "Freshness", "AtLeast"},
-                 .body = {},
-                 .responses = {{"200", Success("One page.", schemas.list, false)}},
-                 .refused = {400, 410, 501, 503}};
+  Described list{
+      .verb = "list",
+      .summary =
+          "List " + std::string(operation.scope.kind == nullptr ? "resources of every kind"
+                                                                : operation.scope.kind->plural),
+      .parameters = {"Page", "Size", "Order", "RefType", "RefTargetId", "Freshness", "AtLeast"},
+      .body = {},
+      .responses = {{"200", Success("One page.", schemas.list, false)}},
+      .refused = {400, 410, 501, 503}};
   if (operation.scope.kind == nullptr) {
     list.parameters.emplace_back("Kind");
   }
@@ -78,7 +79,7 @@ Described DescribeOne(const ResourceOperation& operation, const KindSchemas& sch
   switch (operation.action) {
     case ResourceAction::kPatch:
       return {.verb = "patch",
-              .summary = "Replace the spec or labels of a " + noun,
+              .summary = "Replace the spec, labels or references of a " + noun,
               .parameters = {"IfMatch", "IdempotencyKey"},
               .body = schemas.patch,
               .responses = {{"200", Success("As it is now.", schemas.resource, true)}},
@@ -135,6 +136,7 @@ std::string OperationId(const ResourceOperation& operation, std::string_view ver
   std::string id = std::string(verb) + noun;
   if (IsNested(operation)) {
     id += "Of" + operation.scope.parent->kind;
+    id += operation.scope.owners_above > 0 ? "ByPath" : "";
   }
   return id;
 }
@@ -147,11 +149,14 @@ JsonObject PathParameter(std::string_view name, std::string_view description) {
           {"schema", JsonObject{{"type", "string"}}}};
 }
 
-JsonArray Parameters(const ResourceOperation& operation, const Described& described) {
+JsonArray Parameters(const projections::Registry& registry, const ResourceOperation& operation,
+                     const Described& described) {
   JsonArray parameters;
-  if (IsNested(operation)) {
-    parameters.push_back(
-        PathParameter("parent_id", "The id of the " + operation.scope.parent->kind + "."));
+  const projections::EntityDescriptor* owner = operation.scope.parent;
+  for (std::size_t level = 1; owner != nullptr && level <= 1 + operation.scope.owners_above;
+       ++level) {
+    parameters.push_back(PathParameter(OwnerVariable(level), "The id of the " + owner->kind + "."));
+    owner = registry.FindKind(owner->parent_kind);
   }
   if (operation.pattern.find("{id}") != std::string::npos) {
     parameters.push_back(PathParameter("id", "The id of the resource."));
@@ -163,14 +168,15 @@ JsonArray Parameters(const ResourceOperation& operation, const Described& descri
   return parameters;
 }
 
-JsonObject OperationObject(const ResourceOperation& operation, const SchemaNames& names,
+JsonObject OperationObject(const projections::Registry& registry,
+                           const ResourceOperation& operation, const SchemaNames& names,
                            UniqueNames& ids) {
   Described described = Describe(operation, names.Of(operation.scope.kind));
   std::ranges::sort(described.refused);
   JsonObject object{{"operationId", ids.Take(OperationId(operation, described.verb))},
                     {"summary", described.summary},
                     {"tags", JsonArray{NounOf(operation.scope)}},
-                    {"parameters", Parameters(operation, described)}};
+                    {"parameters", Parameters(registry, operation, described)}};
   if (!described.body.empty()) {
     object["requestBody"] = JsonObject{
         {"required", true},
@@ -225,7 +231,8 @@ JsonObject Paths(const projections::Registry& registry, const SchemaNames& names
     if (path.is_null()) {
       path = JsonObject();
     }
-    path.get_object()[LowerName(operation.method)] = OperationObject(operation, names, ids);
+    path.get_object()[LowerName(operation.method)] =
+        OperationObject(registry, operation, names, ids);
   }
   return paths;
 }

@@ -13,10 +13,10 @@ namespace api {
 namespace {
 
 // What every document has, whatever the registry.
-constexpr std::array<std::string_view, 11> kShared = {
-    "ApiMetadata",      "ForceDeleteRequest", "ObjectReference", "OpenApiDocument",
-    "ProblemDetails",   "ResourceChange",     "ResourceHistory", "ResourceCondition",
-    "ResourceSnapshot", "ResourceStatus",     "ValidationError"};
+constexpr std::array<std::string_view, 12> kShared = {
+    "ApiMetadata",       "ForceDeleteRequest", "ObjectReference", "OpenApiDocument",
+    "ProblemDetails",    "ReferenceTarget",    "ResourceChange",  "ResourceHistory",
+    "ResourceCondition", "ResourceSnapshot",   "ResourceStatus",  "ValidationError"};
 
 constexpr std::string_view kNamePattern = "^[a-z0-9]([-a-z0-9]*[a-z0-9])?$";
 
@@ -175,22 +175,46 @@ JsonObject ListSchema(const KindSchemas& names) {
                   {"items", "page", "size", "total"});
 }
 
+// What a request may name as references: the types of the kind, or of any.
+JsonObject RequestedReferences(const projections::EntityDescriptor* kind) {
+  const auto targets = [] { return ListOf(Ref("schemas", "ReferenceTarget")); };
+  JsonObject schema{{"type", "object"}, {"description", "Links that own nothing, by their type."}};
+  if (kind == nullptr) {
+    schema["additionalProperties"] = targets();
+    return schema;
+  }
+  JsonObject properties;
+  for (const projections::ReferenceDescriptor& type : kind->references) {
+    JsonObject list = targets();
+    list["description"] = "To resources of kind " + type.target_kind + ".";
+    list["minItems"] = type.min;
+    if (type.max > 0) {
+      list["maxItems"] = type.max;
+    }
+    properties[type.ref_type] = std::move(list);
+  }
+  schema["properties"] = std::move(properties);
+  schema["additionalProperties"] = false;
+  return schema;
+}
+
 JsonObject CreateSchema(const projections::EntityDescriptor* kind, const KindSchemas& names) {
   return ObjectOf("What a resource is made from. Further members are ignored.",
                   {{"kind", KindSchema(kind)},
                    {"name", NameSchema(kind)},
                    {"spec", SpecSchema(names)},
-                   {"labels", Labels()}},
+                   {"labels", Labels()},
+                   {"references", RequestedReferences(kind)}},
                   {"kind", "name", "spec"});
 }
 
-JsonObject PatchSchema(const KindSchemas& names) {
-  JsonObject references = AnyObject("Only an empty one: links cannot be set yet.");
-  references["maxProperties"] = 0;
-  JsonObject schema = ObjectOf(
-      "What replaces a part of a resource as a whole. Nothing else may be named.",
-      {{"spec", SpecSchema(names)}, {"labels", Labels()}, {"references", std::move(references)}},
-      {});
+JsonObject PatchSchema(const projections::EntityDescriptor* kind, const KindSchemas& names) {
+  JsonObject schema =
+      ObjectOf("What replaces a part of a resource as a whole. Nothing else may be named.",
+               {{"spec", SpecSchema(names)},
+                {"labels", Labels()},
+                {"references", RequestedReferences(kind)}},
+               {});
   schema["minProperties"] = 1;
   schema["additionalProperties"] = false;
   return schema;
@@ -276,6 +300,12 @@ JsonObject ReferenceSchema() {
                   {"id", "kind"});
 }
 
+JsonObject TargetSchema() {
+  return ObjectOf("A resource to refer to.",
+                  {{"id", Text("Its id.")}, {"kind", Text("Its kind, as the type demands it.")}},
+                  {"id", "kind"});
+}
+
 bool Takes(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
          c == '-' || c == '.';
@@ -333,6 +363,7 @@ JsonObject ComponentSchemas(const projections::Registry& registry, const SchemaN
       {"ObjectReference", ReferenceSchema()},
       {"OpenApiDocument", AnyObject("An OpenAPI 3.0 document.")},
       {"ProblemDetails", ProblemSchema()},
+      {"ReferenceTarget", TargetSchema()},
       {"ResourceChange", ChangeSchema()},
       {"ResourceCondition", ConditionSchema()},
       {"ResourceHistory", HistorySchema()},
@@ -346,7 +377,7 @@ JsonObject ComponentSchemas(const projections::Registry& registry, const SchemaN
     schemas[of.resource] = ResourceSchema(kind, of);
     schemas[of.list] = ListSchema(of);
     schemas[of.create] = CreateSchema(kind, of);
-    schemas[of.patch] = PatchSchema(of);
+    schemas[of.patch] = PatchSchema(kind, of);
     if (!of.spec.empty()) {
       schemas[of.spec] = AnyObject("What is wanted. Any object.");
     }

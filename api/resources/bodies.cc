@@ -105,8 +105,20 @@ std::optional<Problem> ReadLabels(const JsonObject& object, projections::Labels&
   return std::nullopt;
 }
 
-// No kind has references yet, so whatever type is named is unknown.
-std::optional<Problem> CheckReferences(const JsonObject& object) {
+// One target: an object with id and kind. Absent ones are empty, which is judged with the rest.
+std::optional<Problem> ReadTarget(const JsonValue& value, const std::string& field,
+                                  projections::RequestedTarget& target) {
+  if (!value.is_object()) {
+    return FieldProblem(field, field + ": a target must be an object with id and kind", "format");
+  }
+  if (auto problem = ReadText(value.get_object(), "id", target.id)) {
+    return problem;
+  }
+  return ReadText(value.get_object(), "kind", target.kind);
+}
+
+std::optional<Problem> ReadReferences(const JsonObject& object,
+                                      projections::RequestedReferences& references) {
   const JsonValue* value = Present(object, "references");
   if (value == nullptr) {
     return std::nullopt;
@@ -114,11 +126,28 @@ std::optional<Problem> CheckReferences(const JsonObject& object) {
   if (!value->is_object()) {
     return FieldProblem("references", "references must be an object", "format");
   }
-  if (value->get_object().empty()) {
-    return std::nullopt;
+  for (const auto& [key, targets] : value->get_object()) {
+    const std::string type(key);
+    const std::string field = "references." + type;
+    if (!targets.is_array()) {
+      return FieldProblem(field, field + " must be a list of targets", "format");
+    }
+    auto& requested = references[type];
+    for (const JsonValue& target : targets.get_array()) {
+      if (auto problem = ReadTarget(target, field, requested.emplace_back())) {
+        return problem;
+      }
+    }
   }
-  const std::string_view type = value->get_object().begin()->key();
-  return FieldProblem("references", absl::StrFormat("unknown reference type '%s'", type), "enum");
+  return std::nullopt;
+}
+
+std::optional<Problem> JudgeReferences(const projections::RequestedReferences& references,
+                                       const projections::EntityDescriptor& kind) {
+  if (const auto errors = projections::CheckReferences(references, kind); !errors.empty()) {
+    return FieldProblem(errors);
+  }
+  return std::nullopt;
 }
 
 std::optional<Problem> CheckRoom(std::string_view spec, const projections::Labels& labels) {
@@ -196,7 +225,10 @@ std::variant<Problem, CreateBody> ParseCreate(std::string_view body, CreateBody 
   if (auto problem = read(object, create)) {
     return *std::move(problem);
   }
-  if (auto problem = CheckReferences(object)) {
+  if (auto problem = ReadReferences(object, create.references)) {
+    return *std::move(problem);
+  }
+  if (auto problem = JudgeReferences(create.references, *create.kind)) {
     return *std::move(problem);
   }
   if (auto problem = CheckRoom(create.spec, create.labels)) {
@@ -224,7 +256,8 @@ std::optional<Problem> CheckPatchKeys(const JsonObject& object) {
   return std::nullopt;
 }
 
-std::optional<Problem> ReadPatch(const JsonObject& object, PatchBody& patch) {
+std::optional<Problem> ReadPatch(const JsonObject& object,
+                                 const projections::EntityDescriptor* kind, PatchBody& patch) {
   if (auto problem = CheckPatchKeys(object)) {
     return problem;
   }
@@ -238,8 +271,15 @@ std::optional<Problem> ReadPatch(const JsonObject& object, PatchBody& patch) {
       return problem;
     }
   }
-  if (auto problem = CheckReferences(object)) {
-    return problem;
+  if (Present(object, "references") != nullptr) {
+    if (auto problem = ReadReferences(object, patch.references.emplace())) {
+      return problem;
+    }
+    if (kind != nullptr) {
+      if (auto problem = JudgeReferences(*patch.references, *kind)) {
+        return problem;
+      }
+    }
   }
   return CheckRoom(patch.spec.value_or(""), patch.labels.value_or(projections::Labels()));
 }
@@ -268,13 +308,14 @@ std::variant<Problem, CreateBody> ParseRootCreate(std::string_view body,
   });
 }
 
-std::variant<Problem, PatchBody> ParsePatch(std::string_view body) {
+std::variant<Problem, PatchBody> ParsePatch(std::string_view body,
+                                            const projections::EntityDescriptor* kind) {
   JsonObject object;
   if (auto problem = ParseObject(body, object)) {
     return *std::move(problem);
   }
   PatchBody patch;
-  if (auto problem = ReadPatch(object, patch)) {
+  if (auto problem = ReadPatch(object, kind, patch)) {
     return *std::move(problem);
   }
   return patch;

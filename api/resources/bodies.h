@@ -13,6 +13,7 @@
 #include "api/http/problem.h"
 #include "projections/registry.h"
 #include "projections/resources/names.h"
+#include "projections/resources/references.h"
 
 namespace api {
 
@@ -24,6 +25,7 @@ struct CreateBody {
   std::string name;
   std::string spec;  // Canonical JSON.
   projections::Labels labels;
+  projections::RequestedReferences references;
 };
 
 // A create request for `kind`. Checked in this order: JSON, an object as spec if there is one,
@@ -39,8 +41,12 @@ std::variant<Problem, CreateBody> ParseRootCreate(std::string_view body,
 struct PatchBody {
   std::optional<std::string> spec;  // Canonical JSON.
   std::optional<projections::Labels> labels;
+  std::optional<projections::RequestedReferences> references;
 };
-std::variant<Problem, PatchBody> ParsePatch(std::string_view body);
+// `kind` is what the route is about; null: any, and whether the references suit the resource's
+// kind is left to the rule.
+std::variant<Problem, PatchBody> ParsePatch(std::string_view body,
+                                            const projections::EntityDescriptor* kind);
 
 // The reason of a force-delete.
 std::variant<Problem, std::string> ParseForceDelete(std::string_view body);

@@ -51,7 +51,8 @@ std::variant<Problem, Query> ParseQuery(const Call& call, RouteScope scope,
   query.target = {.id = std::string(request.PathParameter("id")),
                   .kind = scope.kind == nullptr ? std::string() : scope.kind->kind,
                   .parent_id = std::string(request.PathParameter("parent_id")),
-                  .tenant = call.caller.tenant};
+                  .tenant = call.caller.tenant,
+                  .above = OwnersAbove(request, scope)};
   if (const auto limit = request.Query("limit")) {
     const auto [end, error] =
         std::from_chars(limit->data(), limit->data() + limit->size(), query.limit);
@@ -155,10 +156,14 @@ class HistoryReader {
     }
     ASSIGN_OR_RETURN(const schemas::Resource* state, StateIn(last.records.back().payload));
     const schemas::Owner* owner = state == nullptr ? nullptr : state->owner();
-    const bool is_it = state != nullptr && target.tenant.Sees(*state) &&
-                       (target.kind.empty() || schemas::Text(state->kind()) == target.kind) &&
-                       (target.parent_id.empty() ||
-                        (owner != nullptr && schemas::Text(owner->id()) == target.parent_id));
+    const bool is_it =
+        state != nullptr && target.tenant.Sees(*state) &&
+        (target.kind.empty() || schemas::Text(state->kind()) == target.kind) &&
+        (target.parent_id.empty() ||
+         (owner != nullptr && schemas::Text(owner->id()) == target.parent_id)) &&
+        std::ranges::all_of(target.above, [state](const std::string& above) {
+          return schemas::Text(state->href()).find("/" + above + "/") != std::string_view::npos;
+        });
     return is_it ? absl::OkStatus() : absl::NotFoundError("it was another resource");
   }
 

@@ -134,9 +134,9 @@ std::variant<Problem, projections::Order> ParseOrder(const Request& request) {
   return order.empty() ? projections::DefaultOrder() : order;
 }
 
-// Whether `ref_type` and `ref_target_id` ask for what a list of `kind` can do.
-std::optional<Problem> CheckReferenceFilter(const Request& request,
-                                            const projections::EntityDescriptor* kind) {
+std::optional<Problem> ReadReferenceFilter(const Request& request,
+                                           const projections::EntityDescriptor* kind,
+                                           ListParams& params) {
   const auto type = Given(request, "ref_type");
   const auto target = Given(request, "ref_target_id");
   if (type.has_value() != target.has_value()) {
@@ -149,19 +149,16 @@ std::optional<Problem> CheckReferenceFilter(const Request& request,
   const bool is_known =
       std::ranges::find(kind->references, *type, &projections::ReferenceDescriptor::ref_type) !=
       kind->references.end();
-  return FieldProblem(
-      "reftype",
-      is_known ? absl::StrFormat("this server cannot filter by reference type '%s'", *type)
-               : absl::StrFormat("%s has no reference type '%s'", kind->kind, *type),
-      "enum");
+  if (!is_known) {
+    return FieldProblem(
+        "reftype", absl::StrFormat("%s has no reference type '%s'", kind->kind, *type), "enum");
+  }
+  params.ref_type = *type;
+  params.ref_target_id = *target;
+  return std::nullopt;
 }
 
-// What would narrow the list and cannot be done.
-std::optional<Problem> CheckFilters(const Request& request,
-                                    const projections::EntityDescriptor* kind) {
-  if (auto problem = CheckReferenceFilter(request, kind)) {
-    return problem;
-  }
+std::optional<Problem> CheckSearch(const Request& request) {
   if (Given(request, "search")) {
     Problem problem;
     problem.code = ProblemCode::kNotImplemented;
@@ -173,16 +170,20 @@ std::optional<Problem> CheckFilters(const Request& request,
 
 }  // namespace
 
-std::variant<Problem, projections::ListOptions> ParseListParams(
-    const Request& request, const projections::EntityDescriptor* kind) {
-  projections::ListOptions options;
+std::variant<Problem, ListParams> ParseListParams(const Request& request,
+                                                  const projections::EntityDescriptor* kind) {
+  ListParams params;
+  projections::ListOptions& options = params.options;
   std::vector<projections::FieldError> errors;
   options.page = ReadNumber(request, "page", kMaxPage, 1, errors);
   options.size = ReadNumber(request, "size", kMaxPageSize, kDefaultPageSize, errors);
   if (!errors.empty()) {
     return FieldProblem(errors);
   }
-  if (auto problem = CheckFilters(request, kind)) {
+  if (auto problem = ReadReferenceFilter(request, kind, params)) {
+    return *std::move(problem);
+  }
+  if (auto problem = CheckSearch(request)) {
     return *std::move(problem);
   }
   auto order = ParseOrder(request);
@@ -190,7 +191,7 @@ std::variant<Problem, projections::ListOptions> ParseListParams(
     return std::move(*problem);
   }
   options.order = std::get<projections::Order>(std::move(order));
-  return options;
+  return params;
 }
 
 }  // namespace api

@@ -1,4 +1,4 @@
-// The parameters of lists: page, size, order.
+// The parameters of lists: page, size, order, and which references they are filtered by.
 
 #pragma once
 
@@ -18,10 +18,16 @@ inline constexpr std::int64_t kDefaultPageSize = 20;
 // `kind` is what the route lists; null: any. All that is wrong with page and size is reported
 // together. A parameter that is blank counts as absent, an unknown one is ignored.
 //
-// `search` and a reference filter would change which items are in the list, so they are refused
-// while they cannot be honoured: 501, and 400 naming the type. Half a reference filter is 400 on
-// every list; a list of any kind has no reference types and ignores a whole one.
-std::variant<Problem, projections::ListOptions> ParseListParams(
-    const Request& request, const projections::EntityDescriptor* kind);
+// `search` would change which items are in the list, so it is refused while it cannot be honoured:
+// 501. Half a reference filter is 400 on every list, and so is a type that the kind does not have;
+// a list of any kind has no reference types and ignores a whole filter.
+struct ListParams {
+  projections::ListOptions options;
+  // Empty, or both given. They point into the request.
+  std::string_view ref_type;
+  std::string_view ref_target_id;
+};
+std::variant<Problem, ListParams> ParseListParams(const Request& request,
+                                                  const projections::EntityDescriptor* kind);
 
 }  // namespace api

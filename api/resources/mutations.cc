@@ -104,7 +104,8 @@ projections::Target TargetOf(const Call& call, RouteScope scope) {
   return {.id = std::string(call.request->PathParameter("id")),
           .kind = scope.kind == nullptr ? std::string() : scope.kind->kind,
           .parent_id = std::string(call.request->PathParameter("parent_id")),
-          .tenant = call.caller.tenant};
+          .tenant = call.caller.tenant,
+          .above = OwnersAbove(*call.request, scope)};
 }
 
 Prepared PrepareCreate(const Call& call, const projections::Registry& registry, RouteScope scope) {
@@ -124,8 +125,10 @@ Prepared PrepareCreate(const Call& call, const projections::Registry& registry, 
   create.parent_id = call.request->PathParameter("parent_id");
   create.spec = std::move(body.spec);
   create.labels = std::move(body.labels);
+  create.references = std::move(body.references);
   create.tenancy = call.caller.tenant.dims();
   create.tenant = call.caller.tenant;
+  create.above = OwnersAbove(*call.request, scope);
   create.actor = call.caller.actor;
   std::string id = create.id;
   return std::make_unique<ResourceMutation>(
@@ -136,7 +139,7 @@ Prepared PrepareCreate(const Call& call, const projections::Registry& registry, 
 }
 
 Prepared PreparePatch(const Call& call, const projections::Registry& registry, RouteScope scope) {
-  auto parsed = ParsePatch(call.request->body());
+  auto parsed = ParsePatch(call.request->body(), scope.kind);
   if (auto* problem = std::get_if<Problem>(&parsed)) {
     return ProblemResponse(*call.request, *problem);
   }
@@ -146,6 +149,7 @@ Prepared PreparePatch(const Call& call, const projections::Registry& registry, R
   patch.if_match = IfMatch(*call.request);
   patch.spec = std::move(body.spec);
   patch.labels = std::move(body.labels);
+  patch.references = std::move(body.references);
   patch.actor = call.caller.actor;
   std::string id = patch.target.id;
   return std::make_unique<ResourceMutation>(

@@ -22,20 +22,44 @@ constexpr std::array<Row, 7> kRows = {{
 }};
 
 // `/api/hyperfleet/v1/clusters/{parent_id}/nodepools`, `.../resources` without a kind.
-std::string CollectionPattern(RouteScope scope) {
-  std::string pattern = "/api/hyperfleet/v1/";
-  if (scope.parent != nullptr) {
-    pattern += scope.parent->plural + "/{parent_id}/";
+std::string CollectionPattern(const projections::Registry& registry, RouteScope scope) {
+  std::string owners;
+  const projections::EntityDescriptor* owner = scope.parent;
+  for (std::size_t level = 1; owner != nullptr && level <= 1 + scope.owners_above; ++level) {
+    owners = owner->plural + "/{" + OwnerVariable(level) + "}/" + owners;
+    owner = registry.FindKind(owner->parent_kind);
   }
+  const std::string pattern = "/api/hyperfleet/v1/" + owners;
   return pattern + (scope.kind == nullptr ? std::string("resources") : scope.kind->plural);
+}
+
+std::size_t OwnersOf(const projections::Registry& registry,
+                     const projections::EntityDescriptor& kind) {
+  std::size_t owners = 0;
+  for (const auto* at = &kind; !at->is_root(); at = registry.FindKind(at->parent_kind)) {
+    ++owners;
+  }
+  return owners;
 }
 
 }  // namespace
 
+std::string OwnerVariable(std::size_t level) {
+  return level == 1 ? "parent_id" : "owner" + std::to_string(level) + "_id";
+}
+
+std::vector<std::string> OwnersAbove(const Request& request, RouteScope scope) {
+  std::vector<std::string> owners;
+  for (std::size_t i = 0; i < scope.owners_above; ++i) {
+    owners.emplace_back(request.PathParameter(OwnerVariable(i + 2)));
+  }
+  return owners;
+}
+
 std::vector<ResourceOperation> ResourceOperations(const projections::Registry& registry) {
   std::vector<ResourceOperation> operations;
-  const auto add = [&operations](RouteScope scope) {
-    const std::string collection = CollectionPattern(scope);
+  const auto add = [&](RouteScope scope) {
+    const std::string collection = CollectionPattern(registry, scope);
     for (const Row& row : kRows) {
       operations.push_back({row.action, row.method, collection + std::string(row.suffix), scope});
     }
@@ -44,7 +68,11 @@ std::vector<ResourceOperation> ResourceOperations(const projections::Registry& r
   for (const projections::EntityDescriptor& kind : registry.entities()) {
     add({&kind, nullptr});
     if (!kind.is_root()) {
-      add({&kind, registry.FindKind(kind.parent_kind)});
+      const RouteScope nested{&kind, registry.FindKind(kind.parent_kind)};
+      add(nested);
+      if (const std::size_t owners = OwnersOf(registry, kind); owners > 1) {
+        add({nested.kind, nested.parent, owners - 1});
+      }
     }
   }
   return operations;

@@ -15,10 +15,14 @@ ProblemCode CodeOf(projections::RefusalReason reason) {
       return ProblemCode::kNotFound;
     case projections::RefusalReason::kVersionMismatch:
       return ProblemCode::kVersionConflict;
+    case projections::RefusalReason::kInvalidReference:
+      return ProblemCode::kValidation;
     case projections::RefusalReason::kNameTaken:
       return ProblemCode::kConflict;
     case projections::RefusalReason::kMarkedForDeletion:
     case projections::RefusalReason::kActiveChildren:
+    case projections::RefusalReason::kReferenced:
+    case projections::RefusalReason::kNeedsReference:
     case projections::RefusalReason::kNotDeleting:
       return ProblemCode::kStateConflict;
     case projections::RefusalReason::kTooLarge:

@@ -34,7 +34,8 @@ ReadAnswer ShowOne(const Call& call, const LatestView& view, const projections::
       .id = std::string(call.request->PathParameter("id")),
       .kind = scope.kind == nullptr ? std::string() : scope.kind->kind,
       .parent_id = std::string(call.request->PathParameter("parent_id")),
-      .tenant = call.caller.tenant};
+      .tenant = call.caller.tenant,
+      .above = OwnersAbove(*call.request, scope)};
   const projections::FoundTarget found =
       projections::FindTarget(target, registry, **image, nullptr);
   if (found.refusal) {
@@ -64,10 +65,9 @@ std::variant<Problem, projections::ListScope> ScopeOf(const Call& call, const Re
     list.kind = known->kind;
   }
   if (scope.parent != nullptr) {
-    const projections::Target parent{.id = std::string(request.PathParameter("parent_id")),
-                                     .kind = scope.parent->kind,
-                                     .parent_id = {},
-                                     .tenant = call.caller.tenant};
+    const auto parent =
+        projections::ParentIn(request.PathParameter("parent_id"), scope.parent->kind,
+                              call.caller.tenant, OwnersAbove(request, scope));
     const auto found = projections::FindTarget(parent, registry, image, nullptr);
     if (found.refusal) {
       return ProblemOf(*found.refusal);
@@ -125,20 +125,23 @@ ReadAnswer ShowPageOf(const Call& call, const LatestView& view, const ResourcesI
 
 ReadAnswer ShowList(const Call& call, const LatestView& view, const projections::Registry& registry,
                     RouteScope scope) {
-  auto options = ParseListParams(*call.request, scope.kind);
-  if (auto* problem = std::get_if<Problem>(&options)) {
+  auto parsed = ParseListParams(*call.request, scope.kind);
+  if (auto* problem = std::get_if<Problem>(&parsed)) {
     return ProblemResponse(*call.request, *problem);
   }
   const auto image = view.Get<ResourcesImage>();
   if (!image.ok()) {
     return StoreFailure(*call.request, image.status());
   }
-  auto list = ScopeOf(call, **image, registry, scope);
-  if (auto* problem = std::get_if<Problem>(&list)) {
+  auto found = ScopeOf(call, **image, registry, scope);
+  if (auto* problem = std::get_if<Problem>(&found)) {
     return ProblemResponse(*call.request, *problem);
   }
-  const auto& wanted = std::get<projections::ListOptions>(options);
-  return ShowPageOf(call, view, **image, std::get<projections::ListScope>(list), wanted, registry);
+  const auto& params = std::get<ListParams>(parsed);
+  auto& list = std::get<projections::ListScope>(found);
+  list.ref_type = params.ref_type;
+  list.ref_target_id = params.ref_target_id;
+  return ShowPageOf(call, view, **image, list, params.options, registry);
 }
 
 }  // namespace

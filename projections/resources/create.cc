@@ -30,10 +30,19 @@ ResourceState NewState(const CreateRequest& request, engine::Timestamp now) {
 
 // Fills in the owner. A refusal if the parent is not there, or on its way out.
 std::optional<Refusal> Adopt(const CreateRequest& request, const EntityDescriptor& descriptor,
-                             TrackedResources& resources, ResourceState& state) {
+                             const RuleContext& context, ResourceState& state) {
   ENGINE_CHECK(descriptor.is_root() == request.parent_id.empty());
   if (descriptor.is_root()) {
     return std::nullopt;
+  }
+  TrackedResources resources(context.image, context.footprint);
+  if (!request.above.empty()) {
+    FoundTarget found = FindTarget(
+        ParentIn(request.parent_id, descriptor.parent_kind, request.tenant, request.above),
+        context.registry, context.image, &context.footprint);
+    if (found.refusal.has_value()) {
+      return Refusal{RefusalReason::kParentNotFound, std::move(found.refusal->detail), {}};
+    }
   }
   const ResourceEntry* parent = resources.Find(request.parent_id);
   const bool is_there = parent != nullptr && parent->kind() == descriptor.parent_kind;
@@ -62,9 +71,15 @@ Judgement JudgeCreate(const CreateRequest& request, const RuleContext& context) 
                   absl::StrFormat("Resource with id='%s' already exists", request.id));
   }
   ResourceState state = NewState(request, context.now);
-  if (std::optional<Refusal> refusal = Adopt(request, *descriptor, resources, state)) {
+  if (std::optional<Refusal> refusal = Adopt(request, *descriptor, context, state)) {
     return Refuse(*std::move(refusal));
   }
+  ResolvedReferences resolved =
+      ResolveReferences(request.references, *descriptor, request.tenant, resources);
+  if (!resolved.errors.empty()) {
+    return RefuseReferences(std::move(resolved.errors));
+  }
+  state.references = std::move(resolved.references);
   const NameProbe name{request.kind, request.parent_id, request.name, request.tenancy};
   const bool name_is_free = resources.FindNamed(name) == nullptr;
   if (!GUARD("resources.name-unique", name_is_free)) {
@@ -79,7 +94,7 @@ Judgement JudgeCreate(const CreateRequest& request, const RuleContext& context) 
 
   state.href = ResourceHref(state.owner.has_value() ? std::string_view(state.owner->href) : "",
                             descriptor->plural, state.id);
-  resources.NoteCreated(state.id, name);
+  resources.NoteCreated(state, name);
   Judgement judgement;
   judgement.proposal.records.push_back(DraftOf(state, engine::Position::kBeforeFirst));
   judgement.proposal.audit = AuditOf("create", state, context.registry, request.actor);

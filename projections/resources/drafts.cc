@@ -24,6 +24,17 @@ engine::AuditDraft AuditOf(std::string_view what, std::string_view kind, std::st
   return audit;
 }
 
+std::optional<Refusal> CheckBound(std::size_t bytes) {
+  if (bytes <= engine::kMaxRecordBytes) {
+    return std::nullopt;
+  }
+  return Refusal{
+      RefusalReason::kTooLarge,
+      absl::StrFormat("spec, labels and references must have less than %d bytes together",
+                      engine::kMaxRecordBytes),
+      {}};
+}
+
 }  // namespace
 
 Judgement Refuse(Refusal refusal) {
@@ -34,6 +45,14 @@ Judgement Refuse(Refusal refusal) {
 
 Judgement Refuse(RefusalReason reason, std::string detail, std::vector<FieldError> errors) {
   return Refuse(Refusal{reason, std::move(detail), std::move(errors)});
+}
+
+Judgement RefuseReferences(std::vector<FieldError> errors) {
+  std::string detail;
+  for (const FieldError& error : errors) {
+    detail += (detail.empty() ? "" : "; ") + error.message;
+  }
+  return Refuse(RefusalReason::kInvalidReference, std::move(detail), std::move(errors));
 }
 
 Refusal NotFound(std::string_view kind, std::string_view id, RefusalReason reason) {
@@ -99,17 +118,22 @@ Judgement Unchanged(const ResourceEntry& entry, const Registry& registry) {
 }
 
 std::optional<Refusal> CheckSize(std::string_view spec, const Labels& labels) {
-  if (RecordSizeBound(spec, labels) <= engine::kMaxRecordBytes) {
-    return std::nullopt;
-  }
-  return Refusal{RefusalReason::kTooLarge,
-                 absl::StrFormat("spec and labels must have less than %d bytes together",
-                                 engine::kMaxRecordBytes),
-                 {}};
+  return CheckBound(RecordSizeBound(spec, labels));
 }
 
 std::optional<Refusal> CheckSize(const ResourceState& state) {
-  return CheckSize(state.spec, state.labels);
+  return CheckBound(RecordSizeBound(state.spec, state.labels, state.references));
+}
+
+Target ParentIn(std::string_view id, std::string_view kind, const TenantScope& tenant,
+                const std::vector<std::string>& above) {
+  Target parent{
+      .id = std::string(id), .kind = std::string(kind), .parent_id = {}, .tenant = tenant};
+  if (!above.empty()) {
+    parent.parent_id = above.front();
+    parent.above.assign(above.begin() + 1, above.end());
+  }
+  return parent;
 }
 
 FoundTarget FindTarget(const Target& target, const Registry& registry, const ResourcesImage& image,
@@ -119,11 +143,11 @@ FoundTarget FindTarget(const Target& target, const Registry& registry, const Res
   if (!target.parent_id.empty()) {
     const EntityDescriptor* descriptor = registry.FindKind(target.kind);
     ENGINE_CHECK(descriptor != nullptr);
-    const ResourceEntry* parent = resources.Find(target.parent_id);
-    const bool is_there = parent != nullptr && parent->kind() == descriptor->parent_kind;
-    if (!is_there || !target.tenant.Sees(*parent)) {
-      return {nullptr,
-              NotFound(descriptor->parent_kind, target.parent_id, RefusalReason::kParentNotFound)};
+    const FoundTarget parent =
+        FindTarget(ParentIn(target.parent_id, descriptor->parent_kind, target.tenant, target.above),
+                   registry, image, footprint);
+    if (parent.refusal.has_value()) {
+      return {nullptr, Refusal{RefusalReason::kParentNotFound, parent.refusal->detail, {}}};
     }
   }
   const ResourceEntry* entry = resources.Find(target.id);

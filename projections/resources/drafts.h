@@ -13,6 +13,8 @@ namespace projections {
 
 Judgement Refuse(RefusalReason reason, std::string detail, std::vector<FieldError> errors = {});
 Judgement Refuse(Refusal refusal);
+// `errors` are what is wrong with the references of a request.
+Judgement RefuseReferences(std::vector<FieldError> errors);
 Refusal NotFound(std::string_view kind, std::string_view id, RefusalReason reason);
 
 // Empty: no version was asked for, or the resource has one of them.

@@ -1,5 +1,7 @@
-// The rule of force-delete: a finalizing resource and everything below it go.
+// The rule of force-delete: a finalizing resource and everything below it go, and whatever refers
+// to them lets go.
 
+#include <algorithm>
 #include <utility>
 
 #include <absl/strings/str_format.h>
@@ -28,7 +30,9 @@ Judgement JudgeForceDelete(const ForceDeleteRequest& request, const RuleContext&
   }
   TrackedResources resources(context.image, context.footprint);
   RemovalPlan plan(context.registry, resources);
-  plan.ForceDelete(entry);
+  if (std::optional<Refusal> refusal = plan.ForceDelete(entry)) {
+    return Refuse(*std::move(refusal));
+  }
   const std::vector<RemovalPlan::Change> changes = plan.TakeChanges();
   const Removal removal{.actor = request.actor, .reason = request.reason, .now = context.now};
   Judgement judgement;
@@ -37,7 +41,11 @@ Judgement JudgeForceDelete(const ForceDeleteRequest& request, const RuleContext&
   }
   engine::AuditDraft audit = AuditOf("force-delete", entry, context.registry, request.actor);
   audit.details["reason"] = request.reason;
-  audit.details["removed"] = absl::StrFormat("%d", changes.size());
+  const auto removed = std::ranges::count_if(changes, &RemovalPlan::Change::removes);
+  audit.details["removed"] = absl::StrFormat("%d", removed);
+  if (const auto released = std::ssize(changes) - removed; released > 0) {
+    audit.details["released"] = absl::StrFormat("%d", released);
+  }
   judgement.proposal.audit = std::move(audit);
   return judgement;
 }

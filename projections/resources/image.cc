@@ -20,6 +20,12 @@ const ResourceEntry* EntryIn(const OwnerKey& key) {
   return key.kind.age.entry;
 }
 
+const ResourceEntry* EntryIn(const TargetKey& key) {
+  return key.source();
+}
+
+using Entries = std::vector<const ResourceEntry*>;
+
 // The part of an index that a list is over.
 template <typename Tree>
 struct Range {
@@ -28,6 +34,38 @@ struct Range {
   std::size_t last;  // One behind.
 
   std::size_t size() const { return last - first; }
+  // The entries at the places from `from` to one before `to`.
+  Entries Gather(std::size_t from, std::size_t to) const {
+    Entries entries;
+    entries.reserve(to - from);
+    auto at = tree.Select(first + from);
+    for (std::size_t i = from; i < to; ++i, ++at) {
+      entries.push_back(EntryIn(*at));
+    }
+    return entries;
+  }
+  template <typename Use>
+  void ForEach(const Use& use) const {
+    auto at = tree.Select(first);
+    for (std::size_t i = first; i < last; ++i, ++at) {
+      use(EntryIn(*at));
+    }
+  }
+};
+
+// What had to be picked out of an index, newest first.
+struct Picked {
+  Entries entries;
+
+  std::size_t size() const { return entries.size(); }
+  Entries Gather(std::size_t from, std::size_t to) const {
+    return {entries.begin() + static_cast<std::ptrdiff_t>(from),
+            entries.begin() + static_cast<std::ptrdiff_t>(to)};
+  }
+  template <typename Use>
+  void ForEach(const Use& use) const {
+    std::ranges::for_each(entries, use);
+  }
 };
 
 template <typename Tree>
@@ -39,9 +77,29 @@ Range<Tree> Equal(const Tree& tree, const Probe& probe) {
   return {tree, tree.CountBefore(probe), tree.CountThrough(probe)};
 }
 
-// Calls `use` with the range of `scope`: one index has it in one piece.
+// The children of one owner among the sources of one target.
+Picked SourcesUnder(const ResourceTrees<ImageTree>& trees, const ListScope& scope) {
+  const auto sources =
+      Equal(trees.by_target, SourceProbe(scope.ref_target_id, scope.kind, scope.ref_type));
+  Picked picked{sources.Gather(0, sources.size())};
+  std::erase_if(picked.entries, [&scope](const ResourceEntry* entry) {
+    return entry->owner_id() != scope.owner_id;
+  });
+  return picked;
+}
+
+// Calls `use` with what `scope` covers, whoever asks: one index has it in one piece, unless it is
+// both below an owner and what refers to a target.
 template <typename Use>
 auto WithRange(const ResourceTrees<ImageTree>& trees, const ListScope& scope, const Use& use) {
+  if (!scope.ref_target_id.empty()) {
+    ENGINE_CHECK(!scope.kind.empty());
+    if (!scope.owner_id.empty()) {
+      return use(SourcesUnder(trees, scope));
+    }
+    return use(
+        Equal(trees.by_target, SourceProbe(scope.ref_target_id, scope.kind, scope.ref_type)));
+  }
   if (!scope.owner_id.empty()) {
     ENGINE_CHECK(!scope.kind.empty());
     return use(Equal(trees.by_owner, OwnerKindProbe(scope.owner_id, scope.kind)));
@@ -50,18 +108,6 @@ auto WithRange(const ResourceTrees<ImageTree>& trees, const ListScope& scope, co
     return use(Equal(trees.by_kind, KindProbe{scope.kind}));
   }
   return use(All(trees.by_age));
-}
-
-template <typename Tree>
-std::vector<const ResourceEntry*> Gather(const Range<Tree>& range, std::size_t first,
-                                         std::size_t last) {
-  std::vector<const ResourceEntry*> entries;
-  entries.reserve(last - first);
-  auto at = range.tree.Select(range.first + first);
-  for (std::size_t i = first; i < last; ++i, ++at) {
-    entries.push_back(EntryIn(*at));
-  }
-  return entries;
 }
 
 // Where a page begins and ends in a list of `total` items.
@@ -92,8 +138,8 @@ void KeepInOrder(const Slice& slice, const Order& order, std::vector<const Resou
   items.resize(size);
 }
 
-template <typename Tree>
-ListPage PageOf(const Range<Tree>& range, const ListOptions& options) {
+template <typename Rows>
+ListPage PageOf(const Rows& range, const ListOptions& options) {
   ListPage page;
   page.total = range.size();
   const Slice slice = SliceOf(page.total, options);
@@ -101,28 +147,26 @@ ListPage PageOf(const Range<Tree>& range, const ListOptions& options) {
     return page;
   }
   if (options.order == DefaultOrder()) {
-    page.items = Gather(range, slice.first, slice.last);
+    page.items = range.Gather(slice.first, slice.last);
     return page;
   }
-  page.items = Gather(range, 0, page.total);
+  page.items = range.Gather(0, page.total);
   KeepInOrder(slice, options.order, page.items);
   return page;
 }
 
 // Calls `use` with each entry of the range that the tenant sees.
-template <typename Tree, typename Use>
-void ForEachSeen(const Range<Tree>& range, const TenantScope& tenant, const Use& use) {
-  auto at = range.tree.Select(range.first);
-  for (std::size_t i = range.first; i < range.last; ++i, ++at) {
-    if (GUARD("tenant.list", tenant.Sees(*EntryIn(*at)))) {
-      use(EntryIn(*at));
+template <typename Rows, typename Use>
+void ForEachSeen(const Rows& range, const TenantScope& tenant, const Use& use) {
+  range.ForEach([&tenant, &use](const ResourceEntry* entry) {
+    if (GUARD("tenant.list", tenant.Sees(*entry))) {
+      use(entry);
     }
-  }
+  });
 }
 
-template <typename Tree>
-ListPage PageOfSeen(const Range<Tree>& range, const TenantScope& tenant,
-                    const ListOptions& options) {
+template <typename Rows>
+ListPage PageOfSeen(const Rows& range, const TenantScope& tenant, const ListOptions& options) {
   ListPage page;
   ForEachSeen(range, tenant, [&page](EntryPtr entry) { page.items.push_back(entry); });
   page.total = page.items.size();
@@ -190,7 +234,12 @@ std::size_t ResourcesImage::Count(const ListScope& scope) const {
 
 std::vector<const ResourceEntry*> ResourcesImage::Children(std::string_view owner_id) const {
   const auto range = Equal(trees_.by_owner, IdProbe(owner_id));
-  return Gather(range, 0, range.size());
+  return range.Gather(0, range.size());
+}
+
+std::vector<const ResourceEntry*> ResourcesImage::Sources(std::string_view target_id) const {
+  const auto range = Equal(trees_.by_target, IdProbe(target_id));
+  return range.Gather(0, range.size());
 }
 
 }  // namespace projections

@@ -18,6 +18,7 @@
 #include "engine/view.h"
 #include "projections/resources/indexes.h"
 #include "projections/resources/order.h"
+#include "projections/resources/target_index.h"
 #include "projections/resources/tenant_scope.h"
 #include "projections/tree_snapshot.h"
 #include "schemas/streams.h"
@@ -29,6 +30,10 @@ struct ListScope {
   std::string_view kind = {};
   // Children of that resource only. REQUIRES: then `kind` is given too.
   std::string_view owner_id = {};
+  // Only what refers to that resource by a reference of that type. Both or neither.
+  // REQUIRES: then `kind` is given too.
+  std::string_view ref_target_id = {};
+  std::string_view ref_type = {};
   // Only what it sees is in the list, and counted.
   TenantScope tenant = TenantScope::All();
 };
@@ -52,6 +57,7 @@ struct ResourceTrees {
   Tree<KindKey, ByKind> by_kind;
   Tree<OwnerKey, ByOwner> by_owner;
   Tree<NameKey, ByName> by_name;
+  Tree<TargetKey, ByTarget> by_target;
 };
 template <typename Entry, typename Less>
 using ImageTree = TreeSnapshot<Entry, Less>;
@@ -94,6 +100,10 @@ class ResourcesImage final : public engine::ProjectionImage {
 
   // All children of an owner, active and finalizing, by kind, newest first.
   std::vector<const ResourceEntry*> Children(std::string_view owner_id) const;
+
+  // What refers to a resource, whatever its kind and the types of its references, each once for
+  // each of them.
+  std::vector<const ResourceEntry*> Sources(std::string_view target_id) const;
 
   // Every resource, newest first: `for (const ResourceEntry* entry : image)`.
   class Iterator {

@@ -1,4 +1,4 @@
-// The rule of PATCH: spec and labels are replaced.
+// The rule of PATCH: spec, labels and references are replaced, each as a whole.
 
 #include <utility>
 
@@ -11,8 +11,10 @@
 namespace projections {
 namespace {
 
-// Puts the wanted values into `state`. Returns whether anything is different now.
-bool Change(const PatchRequest& request, ResourceState& state) {
+// Puts the wanted values into `state`; `references` are the resolved ones. Returns whether
+// anything is different now.
+bool Change(const PatchRequest& request, std::vector<ReferenceState> references,
+            ResourceState& state) {
   bool changed = false;
   if (request.spec.has_value() && *request.spec != state.spec) {
     state.spec = *request.spec;
@@ -22,7 +24,24 @@ bool Change(const PatchRequest& request, ResourceState& state) {
     state.labels = *request.labels;
     changed = true;
   }
+  if (request.references.has_value() && references != state.references) {
+    state.references = std::move(references);
+    changed = true;
+  }
   return changed;
+}
+
+// A kind that is not registered any more has no types of references left: they can be cleared.
+ResolvedReferences Resolve(const PatchRequest& request, const ResourceEntry& entry,
+                           const RuleContext& context, TrackedResources& tracked) {
+  if (!request.references.has_value()) {
+    return {};
+  }
+  const EntityDescriptor* descriptor = context.registry.FindKind(entry.kind());
+  EntityDescriptor unknown;
+  unknown.kind = entry.kind();
+  return ResolveReferences(*request.references, descriptor == nullptr ? unknown : *descriptor,
+                           request.target.tenant, tracked);
 }
 
 }  // namespace
@@ -42,8 +61,13 @@ Judgement JudgePatch(const PatchRequest& request, const RuleContext& context) {
                   absl::StrFormat("%s '%s' is marked for deletion and cannot be changed",
                                   entry.kind(), entry.id()));
   }
+  TrackedResources tracked(context.image, context.footprint);
+  ResolvedReferences resolved = Resolve(request, entry, context, tracked);
+  if (!resolved.errors.empty()) {
+    return RefuseReferences(std::move(resolved.errors));
+  }
   ResourceState state = StateOf(entry.table());
-  if (!Change(request, state)) {
+  if (!Change(request, std::move(resolved.references), state)) {
     return Unchanged(entry, context.registry);
   }
   if (std::optional<Refusal> refusal = CheckSize(state)) {
@@ -53,7 +77,7 @@ Judgement JudgePatch(const PatchRequest& request, const RuleContext& context) {
   state.updated_time = context.now;
   state.updated_by = request.actor;
 
-  TrackedResources(context.image, context.footprint).NotePatched(entry);
+  tracked.NotePatched(entry, state);
   Judgement judgement;
   judgement.proposal.records.push_back(DraftOf(state, entry.position()));
   judgement.proposal.audit = AuditOf("patch", state, context.registry, request.actor);

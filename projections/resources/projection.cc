@@ -30,7 +30,15 @@ bool SameName(EntryPtr a, EntryPtr b) {
   return NameKey(a).hash == NameKey(b).hash;
 }
 
-// Puts `entries` into the empty `tree`, in order: that fills its nodes.
+// Puts `keys` into the empty `tree`, in order: that fills its nodes.
+template <typename Key, typename Less>
+void FillWith(std::vector<Key> keys, PersistentTree<Key, Less>& tree) {
+  std::sort(keys.begin(), keys.end(), Less{});
+  for (const Key& key : keys) {
+    tree.Insert(key);
+  }
+}
+
 template <typename Key, typename Less>
 void Fill(const std::vector<EntryPtr>& entries, PersistentTree<Key, Less>& tree) {
   std::vector<Key> keys;
@@ -38,10 +46,7 @@ void Fill(const std::vector<EntryPtr>& entries, PersistentTree<Key, Less>& tree)
   for (const EntryPtr entry : entries) {
     keys.push_back(Key(entry));
   }
-  std::sort(keys.begin(), keys.end(), Less{});
-  for (const Key& key : keys) {
-    tree.Insert(key);
-  }
+  FillWith(std::move(keys), tree);
 }
 
 // Whether two entries of one id have the same places in the indexes, but for the one by name.
@@ -138,6 +143,15 @@ void ResourcesProjection::Index(EntryPtr entry) {
   if (!entry->is_deleting()) {
     trees_.by_name.Insert(NameKey(entry));
   }
+  for (std::uint32_t i = 0; i < ReferenceCount(entry); ++i) {
+    trees_.by_target.Insert(TargetKey(entry, i));
+  }
+}
+
+void ResourcesProjection::UnindexReferences(EntryPtr entry) {
+  for (std::uint32_t i = 0; i < ReferenceCount(entry); ++i) {
+    trees_.by_target.Erase(TargetKey(entry, i));
+  }
 }
 
 void ResourcesProjection::Unindex(EntryPtr entry) {
@@ -152,6 +166,7 @@ void ResourcesProjection::Unindex(EntryPtr entry) {
   if (!entry->is_deleting()) {
     trees_.by_name.Erase(NameKey(entry));
   }
+  UnindexReferences(entry);
 }
 
 void ResourcesProjection::Reindex(EntryPtr old, EntryPtr added) {
@@ -160,8 +175,11 @@ void ResourcesProjection::Reindex(EntryPtr old, EntryPtr added) {
   }
   if (!SamePlaces(old, added)) {
     Unindex(old);
-  } else if (!old->is_deleting() && (added->is_deleting() || !SameName(old, added))) {
-    trees_.by_name.Erase(NameKey(old));
+  } else {
+    UnindexReferences(old);
+    if (!old->is_deleting() && (added->is_deleting() || !SameName(old, added))) {
+      trees_.by_name.Erase(NameKey(old));
+    }
   }
   // Where the place is the same one, the new entry takes it.
   Index(added);
@@ -177,12 +195,14 @@ void ResourcesProjection::CountChange() {
   trees_.by_kind.Clear();
   trees_.by_owner.Clear();
   trees_.by_name.Clear();
+  trees_.by_target.Clear();
 }
 
 void ResourcesProjection::BuildIndexes() {
   std::vector<EntryPtr> all;
   std::vector<EntryPtr> children;
   std::vector<EntryPtr> active;
+  std::vector<TargetKey> references;
   const auto by_id = trees_.by_id.Snapshot();
   all.reserve(by_id.size());
   for (const OwnedEntry& owned : by_id) {
@@ -194,11 +214,15 @@ void ResourcesProjection::BuildIndexes() {
     if (!entry->is_deleting()) {
       active.push_back(entry);
     }
+    for (std::uint32_t i = 0; i < ReferenceCount(entry); ++i) {
+      references.push_back(TargetKey(entry, i));
+    }
   }
   Fill(all, trees_.by_age);
   Fill(all, trees_.by_kind);
   Fill(children, trees_.by_owner);
   Fill(active, trees_.by_name);
+  FillWith(std::move(references), trees_.by_target);
 }
 
 absl::Status ResourcesProjection::Load(std::string_view part) {
@@ -221,6 +245,7 @@ void ResourcesProjection::Reset() {
   trees_.by_kind.Clear();
   trees_.by_owner.Clear();
   trees_.by_name.Clear();
+  trees_.by_target.Clear();
   trees_.by_id.Clear();
   digest_ = 0;
   unpublished_ = 0;
@@ -236,7 +261,7 @@ std::shared_ptr<const engine::ProjectionImage> ResourcesProjection::Publish() {
   return std::make_shared<const ResourcesImage>(
       ResourceTrees<ImageTree>{trees_.by_id.Snapshot(), trees_.by_age.Snapshot(),
                                trees_.by_kind.Snapshot(), trees_.by_owner.Snapshot(),
-                               trees_.by_name.Snapshot()},
+                               trees_.by_name.Snapshot(), trees_.by_target.Snapshot()},
       kinds_, digest_);
 }
 

@@ -34,6 +34,7 @@ class ResourcesProjection final : public engine::Projection {
   // In and out of all trees but the one by id.
   void Index(EntryPtr entry);
   void Unindex(EntryPtr entry);
+  void UnindexReferences(EntryPtr entry);
   // `added` takes the place of `old`, of the same id.
   void Reindex(EntryPtr old, EntryPtr added);
   // Gives the indexes up when so much changes between two publications (a replay) that building

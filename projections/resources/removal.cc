@@ -1,6 +1,8 @@
 #include "projections/resources/removal.h"
 
 #include <algorithm>
+#include <map>
+#include <string>
 #include <utility>
 
 #include <absl/strings/str_format.h>
@@ -16,9 +18,35 @@ using schemas::RemovalCause;
 // Room for the audit entry.
 constexpr std::size_t kMaxRemovalBytes = engine::kMaxTransactionBytes - (std::size_t{64} << 10);
 
+constexpr std::size_t kSourcesNamed = 10;
+
+Refusal RefuseForSources(const ResourceEntry& target,
+                         const std::vector<const ResourceEntry*>& sources,
+                         const TenantScope& tenant) {
+  std::string named;
+  std::size_t more = 0;
+  for (std::size_t count = 0; const ResourceEntry* source : sources) {
+    if (count == kSourcesNamed || !GUARD("resources.referenced-tenant", tenant.Sees(*source))) {
+      ++more;
+      continue;
+    }
+    named += absl::StrFormat("%s%s '%s'", count == 0 ? "" : ", ", source->kind(), source->name());
+    ++count;
+  }
+  if (more > 0) {
+    named += absl::StrFormat("%s%d more", named.empty() ? "" : " and ", more);
+  }
+  return {RefusalReason::kReferenced,
+          absl::StrFormat("%s '%s' cannot be deleted: it, or what would go with it, is referenced "
+                          "by %s",
+                          target.kind(), target.name(), named),
+          {}};
+}
+
 }  // namespace
 
-std::optional<Refusal> RemovalPlan::Delete(const ResourceEntry& target) {
+std::optional<Refusal> RemovalPlan::Delete(const ResourceEntry& target, const TenantScope& tenant) {
+  tenant_ = tenant;
   const std::optional<bool> gone = PlanDelete(target, RemovalCause::kDeleted);
   if (!gone.has_value()) {
     return std::move(refusal_);
@@ -26,17 +54,29 @@ std::optional<Refusal> RemovalPlan::Delete(const ResourceEntry& target) {
   if (*gone) {
     PlanOwnersOf(target);
   }
+  const auto outside = SourcesOutside();
+  if (!GUARD("resources.referenced", outside.empty())) {
+    return RefuseForSources(target, {outside.begin(), outside.end()}, tenant);
+  }
   return std::nullopt;
 }
 
-void RemovalPlan::ForceDelete(const ResourceEntry& target) {
+std::optional<Refusal> RemovalPlan::ForceDelete(const ResourceEntry& target) {
   PlanForced(target);
   PlanOwnersOf(target);
+  const std::set<const ResourceEntry*> gone = Planned();
+  for (const ResourceEntry* source : SourcesOutside()) {
+    if (auto refusal = PlanRelease(*source, gone)) {
+      return refusal;
+    }
+  }
+  return std::nullopt;
 }
 
 std::vector<RemovalPlan::Change> RemovalPlan::TakeChanges() {
   std::vector<Change> changes(tree_.rbegin(), tree_.rend());
   changes.insert(changes.end(), owners_.begin(), owners_.end());
+  changes.insert(changes.end(), released_.begin(), released_.end());
   return changes;
 }
 
@@ -79,9 +119,14 @@ std::optional<bool> RemovalPlan::PlanChildren(const ResourceEntry& entry) {
 }
 
 void RemovalPlan::RefuseForChild(const ResourceEntry& entry, const ResourceEntry& child) {
+  const auto name = [this](const ResourceEntry& of) {
+    return GUARD("resources.restrict-tenant", tenant_.Sees(of))
+               ? absl::StrFormat(" '%s'", of.name())
+               : std::string();
+  };
   refusal_ = Refusal{RefusalReason::kActiveChildren,
-                     absl::StrFormat("%s '%s' cannot be deleted: it has an active %s, '%s'",
-                                     entry.kind(), entry.name(), child.kind(), child.name()),
+                     absl::StrFormat("%s%s cannot be deleted: it has an active %s%s", entry.kind(),
+                                     name(entry), child.kind(), name(child)),
                      {}};
 }
 
@@ -111,6 +156,63 @@ void RemovalPlan::PlanOwnersOf(const ResourceEntry& gone) {
   }
 }
 
+std::set<const ResourceEntry*> RemovalPlan::Planned() const {
+  std::set<const ResourceEntry*> planned;
+  for (const std::vector<Change>* changes : {&tree_, &owners_}) {
+    for (const Change& change : *changes) {
+      planned.insert(change.entry);
+    }
+  }
+  return planned;
+}
+
+std::set<const ResourceEntry*, RemovalPlan::OlderFirst> RemovalPlan::SourcesOutside() {
+  const std::set<const ResourceEntry*> planned = Planned();
+  std::set<const ResourceEntry*, OlderFirst> outside;
+  for (const ResourceEntry* target : planned) {
+    for (const ResourceEntry* source : resources_.Sources(target->id())) {
+      if (!planned.contains(source)) {
+        outside.insert(source);
+      }
+    }
+  }
+  return outside;
+}
+
+std::optional<Refusal> RemovalPlan::PlanRelease(const ResourceEntry& source,
+                                                const std::set<const ResourceEntry*>& gone) {
+  resources_.Use(source);
+  auto state = std::make_shared<ResourceState>(StateOf(source.table()));
+  std::map<std::string, int> left;
+  std::set<std::string> lost;
+  std::vector<ReferenceState> kept;
+  for (ReferenceState& reference : state->references) {
+    const ResourceEntry* target = resources_.Find(reference.target_id);
+    if (target != nullptr && gone.contains(target)) {
+      lost.insert(reference.ref_type);
+    } else {
+      ++left[reference.ref_type];
+      kept.push_back(std::move(reference));
+    }
+  }
+  state->references = std::move(kept);
+  const EntityDescriptor* descriptor = registry_.FindKind(source.kind());
+  const auto breaks = [&](const ReferenceDescriptor& type) {
+    return lost.contains(type.ref_type) && left[type.ref_type] < type.min;
+  };
+  const bool will_do =
+      descriptor == nullptr || std::ranges::none_of(descriptor->references, breaks);
+  if (!GUARD("resources.force-keeps-min", will_do)) {
+    return Refusal{RefusalReason::kNeedsReference,
+                   absl::StrFormat("%s '%s' refers to what would go and needs such a reference: "
+                                   "change or delete it first",
+                                   source.kind(), source.name()),
+                   {}};
+  }
+  released_.push_back({&source, RemovalCause::kInvalid, std::move(state)});
+  return std::nullopt;
+}
+
 // A kind that is not registered any more requires none.
 bool RemovalPlan::NeedsAdapters(const ResourceEntry& entry) const {
   const EntityDescriptor* descriptor = registry_.FindKind(entry.kind());
@@ -128,18 +230,36 @@ ResourceState MarkedState(const ResourceEntry& entry, const Removal& removal) {
   return state;
 }
 
+namespace {
+
+// Notes the change as well.
+engine::RecordDraft DraftOf(const RemovalPlan::Change& change, const Removal& removal,
+                            TrackedResources& resources) {
+  const ResourceEntry& entry = *change.entry;
+  if (change.released != nullptr) {
+    ResourceState released = *change.released;
+    released.updated_time = removal.now;
+    released.updated_by = removal.actor;
+    resources.NotePatched(entry, released);
+    return DraftOf(released, entry.position());
+  }
+  resources.NoteDeleted(entry);
+  if (!change.removes()) {
+    return DraftOf(MarkedState(entry, removal), entry.position());
+  }
+  return DraftOf(
+      TombstoneState{std::string(entry.id()), change.cause, removal.actor, removal.reason},
+      entry.position());
+}
+
+}  // namespace
+
 std::optional<Refusal> DraftChanges(const std::vector<RemovalPlan::Change>& changes,
                                     const Removal& removal, TrackedResources& resources,
                                     engine::Proposal& proposal) {
   std::size_t bytes = 0;
   for (const RemovalPlan::Change& change : changes) {
-    const ResourceEntry& entry = *change.entry;
-    resources.NoteDeleted(entry);
-    proposal.records.push_back(change.removes()
-                                   ? DraftOf(TombstoneState{std::string(entry.id()), change.cause,
-                                                            removal.actor, removal.reason},
-                                             entry.position())
-                                   : DraftOf(MarkedState(entry, removal), entry.position()));
+    proposal.records.push_back(DraftOf(change, removal, resources));
     const engine::RecordDraft& draft = proposal.records.back();
     bytes += engine::RowCost(draft.key.size(), draft.payload.size());
     if (bytes > kMaxRemovalBytes) {

@@ -26,7 +26,7 @@ Judgement JudgeDelete(const DeleteRequest& request, const RuleContext& context) 
   }
   TrackedResources resources(context.image, context.footprint);
   RemovalPlan plan(context.registry, resources);
-  if (std::optional<Refusal> refusal = plan.Delete(entry)) {
+  if (std::optional<Refusal> refusal = plan.Delete(entry, request.target.tenant)) {
     return Refuse(*std::move(refusal));
   }
   const std::vector<RemovalPlan::Change> changes = plan.TakeChanges();

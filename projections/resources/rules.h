@@ -22,6 +22,7 @@
 #include "projections/registry.h"
 #include "projections/resources/image.h"
 #include "projections/resources/names.h"
+#include "projections/resources/references.h"
 #include "projections/resources/state.h"
 #include "projections/resources/tenant_scope.h"
 
@@ -33,8 +34,11 @@ enum class RefusalReason {
   kParentNotFound,     // 404
   kVersionMismatch,    // If-Match names another version. 412
   kMarkedForDeletion,  // The resource, or the parent to be, is finalizing. 409
+  kInvalidReference,   // Of an unknown type, too few or many, or a target that will not do. 400
   kNameTaken,          // 409
   kActiveChildren,     // Children whose policy is `restrict`. 409
+  kReferenced,         // Something that would stay refers to what would go. 409
+  kNeedsReference,     // What would stay would refer to fewer resources than its kind demands. 409
   kNotDeleting,        // Force-delete of an active resource. 409
   kTooLarge,           // The record, or all that a cascade would write. 413
 };
@@ -52,6 +56,8 @@ struct Target {
   std::string parent_id;  // Not empty: a child of that one. REQUIRES: then `kind` is given.
   // What it does not see does not exist, neither the resource nor the parent.
   TenantScope tenant = TenantScope::All();
+  // The owners of the parent, nearest first, as far as the path names them.
+  std::vector<std::string> above = {};
 };
 
 struct CreateRequest {
@@ -62,9 +68,11 @@ struct CreateRequest {
   std::string spec;       // Canonical JSON.
   Labels labels;
   Tenancy tenancy;
+  RequestedReferences references = {};
   std::string actor;
   // Where the parent is looked for.
   TenantScope tenant = TenantScope::All();
+  std::vector<std::string> above = {};  // As in Target.
 };
 
 // Versions of the resource that a mutation is meant for: positions of its record. Empty: any.
@@ -76,6 +84,7 @@ struct PatchRequest {
   std::optional<std::string> spec;  // Canonical JSON. Replaces all of it.
   std::optional<Labels> labels;     // Replaces all of them.
   std::string actor;
+  std::optional<RequestedReferences> references = {};  // Replaces all of them.
 };
 
 struct DeleteRequest {
@@ -114,7 +123,7 @@ struct Judgement {
 
 Judgement JudgeCreate(const CreateRequest& request, const RuleContext& context);
 
-// Spec and labels as they already are: nothing changes.
+// Spec, labels and references as they already are: nothing changes.
 Judgement JudgePatch(const PatchRequest& request, const RuleContext& context);
 
 // Marks as deleted, or removes at once what has nothing to wait for. Of a resource that is already
@@ -126,6 +135,10 @@ Judgement JudgeForceDelete(const ForceDeleteRequest& request, const RuleContext&
 
 // What can be said about the size of a record before the lock; the rules judge it again.
 std::optional<Refusal> CheckSize(std::string_view spec, const Labels& labels);
+
+// The parent of a request as a target of its own: `above` are its owners.
+Target ParentIn(std::string_view id, std::string_view kind, const TenantScope& tenant,
+                const std::vector<std::string>& above);
 
 // Finds what a request is about: for reads, too, as the refusals are the same. `footprint` may be
 // null, for reads.

@@ -13,6 +13,8 @@ using ReferenceList = flatbuffers::Vector<flatbuffers::Offset<schemas::Reference
 constexpr std::size_t kFixedBytes = 4096;
 // Two strings and their table: lengths, terminators, padding and offsets.
 constexpr std::size_t kBytesPerLabel = 48;
+// The same for three strings.
+constexpr std::size_t kBytesPerReference = 64;
 
 std::string TextOf(const flatbuffers::String* text) {
   return std::string(schemas::Text(text));
@@ -82,6 +84,18 @@ std::map<std::string, std::string> PairsOf(const PairList* pairs) {
 
 }  // namespace
 
+std::vector<ReferenceState> ReferencesOf(const schemas::Resource& resource) {
+  std::vector<ReferenceState> references;
+  if (const ReferenceList* list = resource.references()) {
+    references.reserve(list->size());
+    for (const schemas::Reference* reference : *list) {
+      references.push_back({TextOf(reference->ref_type()), TextOf(reference->target_id()),
+                            TextOf(reference->target_kind())});
+    }
+  }
+  return references;
+}
+
 ResourceState StateOf(const schemas::Resource& resource) {
   ResourceState state;
   state.id = TextOf(resource.id());
@@ -94,12 +108,7 @@ ResourceState StateOf(const schemas::Resource& resource) {
   state.spec = TextOf(resource.spec());
   state.labels = PairsOf(resource.labels());
   state.tenancy = PairsOf(resource.tenancy());
-  if (const ReferenceList* references = resource.references()) {
-    for (const schemas::Reference* reference : *references) {
-      state.references.push_back({TextOf(reference->ref_type()), TextOf(reference->target_id()),
-                                  TextOf(reference->target_kind())});
-    }
-  }
+  state.references = ReferencesOf(resource);
   state.generation = resource.generation();
   state.created_time = {resource.created_time()};
   state.created_by = TextOf(resource.created_by());
@@ -112,7 +121,7 @@ ResourceState StateOf(const schemas::Resource& resource) {
 }
 
 std::string EncodeResource(const ResourceState& state) {
-  Builder builder(RecordSizeBound(state.spec, state.labels) - kFixedBytes / 2);
+  Builder builder(RecordSizeBound(state.spec, state.labels, state.references) - kFixedBytes / 2);
   const auto deletion = CreateDeletion(builder, state.deletion);
   const auto updated_by = builder.CreateString(state.updated_by);
   const auto created_by = builder.CreateString(state.created_by);
@@ -159,10 +168,15 @@ const schemas::Resource& ResourceIn(std::string_view payload) {
   return *flatbuffers::GetRoot<schemas::Resource>(body->data());
 }
 
-std::size_t RecordSizeBound(std::string_view spec, const Labels& labels) {
+std::size_t RecordSizeBound(std::string_view spec, const Labels& labels,
+                            const std::vector<ReferenceState>& references) {
   std::size_t bytes = kFixedBytes + spec.size();
   for (const auto& [key, value] : labels) {
     bytes += key.size() + value.size() + kBytesPerLabel;
+  }
+  for (const ReferenceState& reference : references) {
+    bytes += reference.ref_type.size() + reference.target_id.size() + reference.target_kind.size() +
+             kBytesPerReference;
   }
   return bytes;
 }

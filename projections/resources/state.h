@@ -7,6 +7,7 @@
 
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -31,6 +32,7 @@ struct ReferenceState {
   std::string ref_type;
   std::string target_id;
   std::string target_kind;
+  friend auto operator<=>(const ReferenceState&, const ReferenceState&) = default;
 };
 
 struct DeletionState {
@@ -57,6 +59,8 @@ struct ResourceState {
 };
 
 ResourceState StateOf(const schemas::Resource& resource);
+// The references alone.
+std::vector<ReferenceState> ReferencesOf(const schemas::Resource& resource);
 
 // The payload of a record. The same state always gives the same bytes.
 std::string EncodeResource(const ResourceState& state);
@@ -73,8 +77,9 @@ std::string EncodeTombstone(const TombstoneState& state);
 // Points into `payload`.
 const schemas::Resource& ResourceIn(std::string_view payload);
 
-// At most how many bytes a record with that spec and those labels has, in every state that its
-// resource can get into without another spec or other labels.
-std::size_t RecordSizeBound(std::string_view spec, const Labels& labels);
+// At most how many bytes a record with that spec, those labels and those references has, in every
+// state that its resource can get into without others.
+std::size_t RecordSizeBound(std::string_view spec, const Labels& labels,
+                            const std::vector<ReferenceState>& references = {});
 
 }  // namespace projections

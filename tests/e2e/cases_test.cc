@@ -79,9 +79,14 @@ class ProcessWorld final : public cases::World {
     if (!tokens.ok()) {
       return tokens.status();
     }
+    const auto config = store_->directory().Write("config.yaml", cases::ConfigFile());
+    if (!config.ok()) {
+      return config.status();
+    }
     for (int i = 0; i < servers; ++i) {
       auto server = support::HaloServer::Start(
-          *store_, {"--admin-token-file", *tokens, "--max-body", std::to_string(cases::kMaxBody)});
+          *store_, {"--admin-token-file", *tokens, "--max-body", std::to_string(cases::kMaxBody),
+                    "--config", *config});
       if (!server.ok()) {
         return server.status();
       }

@@ -114,6 +114,29 @@ TEST(RegistryTest, ReferencesHaveTargetsAndBounds) {
   EXPECT_TRUE(Registry::Create({source, target}).ok());
 }
 
+TEST(RegistryTest, ConditionsHaveTypesOfTheirOwn) {
+  EntityDescriptor entity = Root("A", "as");
+  EntityDescriptor other = Root("B", "bs");
+  other.required_adapters = {"quota-check"};
+  const auto expect_refused = [&](const std::string& type, const std::string& why) {
+    entity.conditions = {{type, "true", "\"True\"", "", ""}};
+    ExpectRefused({entity, other}, why);
+  };
+  for (const std::string type : {"", "quota", "Quota-Valid", "2nd"}) {
+    expect_refused(type, "an upper-case letter first");
+  }
+  expect_refused(std::string(101, 'A'), "up to 100 letters");
+  for (const std::string type : {"Reconciled", "LastKnownReconciled", "QuotaCheckSuccessful"}) {
+    expect_refused(type, "A: condition type \"" + type + "\" is reserved");
+  }
+  entity.conditions = {{"Valid", "true", "\"True\"", "", ""}, {"Valid", "true", "true", "", ""}};
+  ExpectRefused({entity, other}, "\"Valid\" is named twice");
+  entity.conditions = {{"Valid", "", "\"True\"", "", ""}};
+  ExpectRefused({entity, other}, "needs expressions");
+  entity.conditions = {{std::string(100, 'A'), "true", "\"True\"", "", ""}};
+  EXPECT_TRUE(Registry::Create({entity, other}).ok());
+}
+
 TEST(RegistryTest, RequiredReferencesFormNoCycle) {
   EntityDescriptor a = Root("A", "as");
   EntityDescriptor b = Root("B", "bs");

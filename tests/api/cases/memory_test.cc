@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "api/main/settings.h"
 #include "api/server/server.h"
 #include "engine/base/mutex.h"
 #include "schemas/streams.h"
@@ -27,6 +28,9 @@ class MemoryWorld final : public cases::World {
     world->engine_ = engine::memory::Open(schemas::Streams());
     api::ServerOptions options;
     options.admin_tokens = *api::AdminTokens::Parse(cases::TokenFile());
+    const auto config = api::ParseConfigFile(cases::ConfigFile());
+    EXPECT_OK(config);
+    options.registry = *projections::Registry::Create(*config->entities);
     auto server = api::Server::Start(*world->engine_, std::move(options));
     EXPECT_OK(server);
     world->server_ = *std::move(server);

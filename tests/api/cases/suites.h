@@ -13,6 +13,19 @@ class PatchCases : public ApiCase {};
 class ListCases : public ApiCase {};
 class DeleteCases : public ApiCase {};
 class BadInputCases : public ApiCase {};
+class ThreeLevelCases : public ApiCase {};
+class ReferenceCases : public ApiCase {
+ protected:
+  std::string NewTarget();  // Its id.
+  // `more` are members behind spec.
+  Answer Create(const std::string& plural, const std::string& kind, const std::string& more);
+  // Their paths.
+  std::string NewSource(const std::string& target);
+  std::string NewOptional(const std::vector<std::string>& targets);
+  Answer Patch(const std::string& path, const std::string& references);
+  // The ids of the targets of a resource.
+  std::vector<std::string> TargetsOf(const std::string& path, const std::string& type);
+};
 class KillCases : public ApiCase {};
 class AuditCases : public ApiCase {};
 class StreamsCases : public ApiCase {};
@@ -24,17 +37,19 @@ class CursorCases : public ApiCase {};
 #define HALO_INSTANTIATE_SUITE(suite, prefix, ...) \
   INSTANTIATE_TEST_SUITE_P(prefix, suite, testing::Values(__VA_ARGS__), PrintFactory)
 
-#define HALO_INSTANTIATE_CASES(prefix, ...)                   \
-  namespace cases {                                           \
-  HALO_INSTANTIATE_SUITE(CreateCases, prefix, __VA_ARGS__);   \
-  HALO_INSTANTIATE_SUITE(PatchCases, prefix, __VA_ARGS__);    \
-  HALO_INSTANTIATE_SUITE(ListCases, prefix, __VA_ARGS__);     \
-  HALO_INSTANTIATE_SUITE(DeleteCases, prefix, __VA_ARGS__);   \
-  HALO_INSTANTIATE_SUITE(BadInputCases, prefix, __VA_ARGS__); \
-  HALO_INSTANTIATE_SUITE(KillCases, prefix, __VA_ARGS__);     \
-  HALO_INSTANTIATE_SUITE(AuditCases, prefix, __VA_ARGS__);    \
-  HALO_INSTANTIATE_SUITE(StreamsCases, prefix, __VA_ARGS__);  \
-  HALO_INSTANTIATE_SUITE(HistoryCases, prefix, __VA_ARGS__);  \
-  HALO_INSTANTIATE_SUITE(CursorCases, prefix, __VA_ARGS__);   \
-  }                                                           \
+#define HALO_INSTANTIATE_CASES(prefix, ...)                     \
+  namespace cases {                                             \
+  HALO_INSTANTIATE_SUITE(CreateCases, prefix, __VA_ARGS__);     \
+  HALO_INSTANTIATE_SUITE(PatchCases, prefix, __VA_ARGS__);      \
+  HALO_INSTANTIATE_SUITE(ListCases, prefix, __VA_ARGS__);       \
+  HALO_INSTANTIATE_SUITE(DeleteCases, prefix, __VA_ARGS__);     \
+  HALO_INSTANTIATE_SUITE(BadInputCases, prefix, __VA_ARGS__);   \
+  HALO_INSTANTIATE_SUITE(KillCases, prefix, __VA_ARGS__);       \
+  HALO_INSTANTIATE_SUITE(ReferenceCases, prefix, __VA_ARGS__);  \
+  HALO_INSTANTIATE_SUITE(ThreeLevelCases, prefix, __VA_ARGS__); \
+  HALO_INSTANTIATE_SUITE(AuditCases, prefix, __VA_ARGS__);      \
+  HALO_INSTANTIATE_SUITE(StreamsCases, prefix, __VA_ARGS__);    \
+  HALO_INSTANTIATE_SUITE(HistoryCases, prefix, __VA_ARGS__);    \
+  HALO_INSTANTIATE_SUITE(CursorCases, prefix, __VA_ARGS__);     \
+  }                                                             \
   static_assert(true)

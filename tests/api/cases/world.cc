@@ -43,6 +43,48 @@ std::string TokenFile() {
          std::string(kOddName) + ":" + std::string(kOddToken) + "\n";
 }
 
+std::string ConfigFile() {
+  return R"(
+server: {jwt: {enabled: false}}
+entities:
+- kind: Cluster
+  plural: clusters
+  spec_schema_name: ClusterSpec
+  required_adapters: [validation, dns, pullsecret, hypershift]
+  name_min_len: 3
+  name_max_len: 53
+- kind: NodePool
+  plural: nodepools
+  parent_kind: Cluster
+  on_parent_delete: cascade
+  spec_schema_name: NodePoolSpec
+  required_adapters: [validation, hypershift]
+  name_min_len: 3
+  name_max_len: 15
+- {kind: Channel, plural: channels}
+- {kind: Version, plural: versions, parent_kind: Channel, on_parent_delete: restrict}
+- {kind: WifConfig, plural: wifconfigs}
+- {kind: RefTarget, plural: reftargets}
+- kind: RefSource
+  plural: refsources
+  references: [{ref_type: dep, target_kind: RefTarget, min: 1, max: 1}]
+- kind: OptSource
+  plural: optsources
+  references:
+  - {ref_type: link, target_kind: RefTarget}
+  - {ref_type: cluster, target_kind: Cluster}
+- {kind: Region, plural: regions}
+- {kind: Zone, plural: zones, parent_kind: Region, on_parent_delete: cascade}
+- {kind: Host, plural: hosts, parent_kind: Zone, on_parent_delete: cascade}
+- {kind: Lock, plural: locks, parent_kind: Zone, on_parent_delete: restrict}
+- kind: Drive
+  plural: drives
+  parent_kind: Zone
+  on_parent_delete: cascade
+  required_adapters: [drain]
+)";
+}
+
 void ApiCase::SetUp() {
   Living& living = Worlds()[GetParam().name];
   if (living.world == nullptr) {

@@ -54,6 +54,11 @@ inline constexpr std::string_view kOddName =
     "x";
 // The file of tokens.
 std::string TokenFile();
+// The configuration file: the stock kinds, and kinds that refer to each other and that are three
+// levels deep. RefSource needs one `dep`, OptSource takes any number of `link`s, both to
+// RefTargets. A Region owns Zones, which go with it; a Zone owns Hosts (go with it), Locks (hold
+// it) and Drives (go with it once their adapter has finalized).
+std::string ConfigFile();
 // The limit of request bodies in every world.
 inline constexpr std::size_t kMaxBody = std::size_t{2} << 20;
 

@@ -307,7 +307,12 @@ TEST(ConfigFileTest, EveryMistakeIsFoundWithItsLine) {
       {"entities:\n- knid: A\n", "line 2: unknown key entities[].knid"},
       {"entities:\n- on_parent_delete: maybe\n", "restrict or cascade"},
       {"entities:\n- require_spec_schema: true\n", "schema"},
-      {"entities:\n- references: [{ref_type: a}]\n", "references"},
+      {"entities:\n- references: {}\n", "references must be a list"},
+      {"entities:\n- references: [{ref_typ: a}]\n", "entities[].references[].ref_typ"},
+      {"entities:\n- references: [{min: many}]\n", "expected a number"},
+      {"entities:\n- conditions: [{typ: A}]\n", "entities[].conditions[].typ"},
+      {"entities:\n- conditions: [{when: {expresion: x}}]\n", "conditions[].when.expresion"},
+      {"entities:\n- conditions: [{output: {state: {}}}]\n", "conditions[].output.state"},
       {"entities:\n- name_max_len: long\n", "expected a number"},
   };
   for (const auto& [yaml, why] : mistakes) {
@@ -327,10 +332,39 @@ TEST(ConfigFileTest, EntitiesAreRead) {
   ASSERT_EQ(file.entities->size(), 2u);
   EXPECT_EQ((*file.entities)[0].required_adapters, std::vector<std::string>{"dns"});
   EXPECT_EQ((*file.entities)[1].on_parent_delete, projections::OnParentDelete::kCascade);
+  EXPECT_TRUE((*file.entities)[1].references.empty());
   EXPECT_OK(ParseConfigFile(""));
   EXPECT_OK(ParseConfigFile("server:\nlogging: {masking: {headers: [A]}}\n"));
   EXPECT_THAT(ParseConfigFile("server:\n  port: [1]\n"),
               StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("line 2")));
+}
+
+TEST(ConfigFileTest, ReferencesAndConditionsAreRead) {
+  ASSERT_OK_AND_ASSIGN(const ConfigFile file,
+                       ParseConfigFile("entities:\n"
+                                       "- kind: Zone\n"
+                                       "  plural: zones\n"
+                                       "  references:\n"
+                                       "  - {ref_type: net, target_kind: Net, min: 1, max: 2}\n"
+                                       "  conditions:\n"
+                                       "  - type: QuotaValid\n"
+                                       "    when: {expression: a}\n"
+                                       "    output:\n"
+                                       "      status: {expression: b}\n"
+                                       "      reason: {expression: c}\n"
+                                       "      message: {expression: d}\n"));
+  const projections::EntityDescriptor& zone = file.entities->front();
+  ASSERT_EQ(zone.references.size(), 1u);
+  EXPECT_EQ(zone.references[0].ref_type, "net");
+  EXPECT_EQ(zone.references[0].target_kind, "Net");
+  EXPECT_EQ(zone.references[0].min, 1);
+  EXPECT_EQ(zone.references[0].max, 2);
+  ASSERT_EQ(zone.conditions.size(), 1u);
+  EXPECT_EQ(zone.conditions[0].type, "QuotaValid");
+  EXPECT_EQ(zone.conditions[0].when_expression, "a");
+  EXPECT_EQ(zone.conditions[0].status_expression, "b");
+  EXPECT_EQ(zone.conditions[0].reason_expression, "c");
+  EXPECT_EQ(zone.conditions[0].message_expression, "d");
 }
 
 TEST_F(SettingsTest, ABadRegistryRefusesToStart) {
@@ -338,6 +372,43 @@ TEST_F(SettingsTest, ABadRegistryRefusesToStart) {
                     std::string(kOpen) + "entities:\n- {kind: A, plural: as}\n"
                                          "- {kind: B, plural: as}\n"),
               StatusIs(absl::StatusCode::kFailedPrecondition, HasSubstr("entities: ")));
+}
+
+// Case 96 of the resource API.
+TEST_F(SettingsTest, EveryContradictionOfKindsRefusesToStartAndNamesTheKind) {
+  const std::string a = "- {kind: A, plural: as}\n";
+  const std::pair<std::string, std::string> registries[] = {
+      {a + "- {kind: B, plural: as}\n", "B: plural \"as\" is registered twice"},
+      {a + "- {kind: A, plural: bs}\n", "A: kind is registered twice"},
+      {"- {kind: B, plural: bs, parent_kind: No, on_parent_delete: cascade}\n",
+       "B: parent_kind \"No\" is not registered"},
+      {"- {kind: B, plural: bs, parent_kind: C, on_parent_delete: cascade}\n"
+       "- {kind: C, plural: cs, parent_kind: B, on_parent_delete: cascade}\n",
+       "B: its parents form a cycle"},
+      {a + "- {kind: B, plural: bs, parent_kind: A}\n", "B: on_parent_delete must be"},
+      {"- {kind: B, plural: resources}\n", "B: plural \"resources\" is reserved"},
+      {"- {kind: B, plural: bs, references: [{ref_type: x, target_kind: No}]}\n",
+       "B: reference \"x\": target_kind \"No\" is not registered"},
+      {a + "- {kind: B, plural: bs, references: [{ref_type: x, target_kind: A},"
+           " {ref_type: x, target_kind: A}]}\n",
+       "B: reference type \"x\" is empty or named twice"},
+      {a + "- {kind: B, plural: bs, references: [{ref_type: x, target_kind: A, min: 2, max: 1}]}\n",
+       "B: reference \"x\": max 1 and min 2 contradict"},
+      {"- {kind: A, plural: as, references: [{ref_type: x, target_kind: B, min: 1}]}\n"
+       "- {kind: B, plural: bs, references: [{ref_type: x, target_kind: A, min: 1}]}\n",
+       "A: its required references form a cycle"},
+      {"- {kind: B, plural: bs, name_min_len: 5, name_max_len: 4}\n", "B: name_max_len 4"},
+      {"- kind: B\n  plural: bs\n  required_adapters: [dns]\n  conditions:\n"
+       "  - {type: DnsSuccessful, when: {expression: x}, output: {status: {expression: x}}}\n",
+       "B: condition type \"DnsSuccessful\" is reserved"},
+      {"- kind: B\n  plural: bs\n  conditions:\n  - {type: Bad-Type}\n",
+       "B: condition type \"Bad-Type\" must be"},
+  };
+  for (const auto& [entities, why] : registries) {
+    EXPECT_THAT(Serve({}, {}, std::string(kOpen) + "entities:\n" + entities),
+                StatusIs(absl::StatusCode::kFailedPrecondition, HasSubstr("entities: " + why)))
+        << entities;
+  }
 }
 
 TEST(DurationTest, GoesForms) {

@@ -88,7 +88,9 @@ TEST(BodiesTest, RecordsHaveALimit) {
 }
 
 TEST(BodiesTest, Patches) {
-  const auto verdict = [](const std::string& body) { return Verdict(ParsePatch(body)); };
+  const auto verdict = [](const std::string& body) {
+    return Verdict(ParsePatch(body, Stock().FindKind("Cluster")));
+  };
   EXPECT_EQ(verdict("{}"), "VAL-005");
   EXPECT_EQ(verdict(R"({"spec":null})"), "VAL-005");
   EXPECT_EQ(verdict(R"({"spec":null,"labels":{}})"), "VAL-000 spec");
@@ -97,9 +99,32 @@ TEST(BodiesTest, Patches) {
   EXPECT_EQ(verdict(R"({"labels":{"-":"x"}})"), "VAL-000 labels");
   EXPECT_EQ(verdict(R"({"references":{"a":[]}})"), "VAL-000 references");
   EXPECT_EQ(verdict(R"({"references":{}})"), "ok");
-  const auto patch = std::get<PatchBody>(ParsePatch(R"({"labels":{"a":"b"}})"));
+  const auto patch = std::get<PatchBody>(ParsePatch(R"({"labels":{"a":"b"}})", nullptr));
   EXPECT_FALSE(patch.spec.has_value());
   EXPECT_EQ(patch.labels, (projections::Labels{{"a", "b"}}));
+}
+
+TEST(BodiesTest, ReferencesHaveAShape) {
+  projections::EntityDescriptor kind;
+  kind.kind = "Pool";
+  kind.references = {{.ref_type = "net", .target_kind = "Net", .min = 1}};
+  const auto verdict = [&kind](const std::string& references) {
+    return Verdict(ParsePatch("{\"references\":" + references + "}", &kind));
+  };
+  EXPECT_EQ(verdict("[]"), "VAL-000 references");
+  EXPECT_EQ(verdict(R"({"net":{}})"), "VAL-000 references.net");
+  EXPECT_EQ(verdict(R"({"net":null})"), "VAL-000 references.net");
+  EXPECT_EQ(verdict(R"({"net":["x"]})"), "VAL-000 references.net");
+  EXPECT_EQ(verdict(R"({"net":[{"id":1}]})"), "VAL-000 id");
+  EXPECT_EQ(verdict(R"({"net":[{"kind":"Net"}]})"), "VAL-000 references.net");
+  EXPECT_EQ(verdict(R"({"net":[{"id":"x"}]})"), "VAL-000 references.net");
+  EXPECT_EQ(verdict("{}"), "VAL-000 references.net");
+  EXPECT_EQ(verdict(R"({"net":[{"id":"x","kind":"Net","href":"ignored"}]})"), "ok");
+  EXPECT_EQ(verdict("null"), "VAL-005");
+  // Where the kind is not known, the rule judges what belongs to it.
+  const auto parsed = ParsePatch(R"({"references":{"x":[{"id":"a","kind":"B"}]}})", nullptr);
+  EXPECT_EQ(std::get<PatchBody>(parsed).references,
+            (projections::RequestedReferences{{"x", {{"a", "B"}}}}));
 }
 
 TEST(ListParamsTest, AColumnCountsOnce) {
@@ -108,7 +133,7 @@ TEST(ListParamsTest, AColumnCountsOnce) {
     target += ",kind%20desc,name";
   }
   const auto parsed = ParseListParams(*MakeRequest("GET", target), nullptr);
-  const projections::Order order = std::get<projections::ListOptions>(parsed).order;
+  const projections::Order order = std::get<ListParams>(parsed).options.order;
   EXPECT_EQ(order, (projections::Order{{projections::ResourceColumn::kKind, false},
                                        {projections::ResourceColumn::kName, false}}));
 }
@@ -131,11 +156,11 @@ TEST(ListParamsTest, DefaultsAndBounds) {
   const auto parse = [](const std::string& query) {
     return ParseListParams(*MakeRequest("GET", "/x?" + query), nullptr);
   };
-  const auto options = std::get<projections::ListOptions>(parse("page=%20&order=&pageSize=3"));
+  const auto options = std::get<ListParams>(parse("page=%20&order=&pageSize=3")).options;
   EXPECT_EQ(options.page, 1u);
   EXPECT_EQ(options.size, 20u);
   EXPECT_EQ(options.order, projections::DefaultOrder());
-  EXPECT_EQ(std::get<projections::ListOptions>(parse("page=100000&size=100")).page, 100000u);
+  EXPECT_EQ(std::get<ListParams>(parse("page=100000&size=100")).options.page, 100000u);
   EXPECT_EQ(Verdict(parse("page=100001")), "VAL-000 page");
   EXPECT_EQ(std::get<Problem>(parse("page=x&size=0")).errors.size(), 2u);
   EXPECT_EQ(Verdict(parse("order=nope")), "VAL-005");
@@ -158,8 +183,10 @@ TEST(ListParamsTest, AReferenceFilterIsWholeAndOfTheKind) {
   EXPECT_EQ(Verdict(parse("ref_type=x&ref_target_id=y", false)), "ok");
   EXPECT_EQ(Verdict(parse("ref_type=x&ref_target_id=y", true)), "VAL-000 reftype");
   EXPECT_EQ(detail("ref_type=x&ref_target_id=y"), "Pool has no reference type 'x'");
-  EXPECT_EQ(detail("ref_type=net&ref_target_id=y"),
-            "this server cannot filter by reference type 'net'");
+  const auto request = MakeRequest("GET", "/x?ref_type=net&ref_target_id=y");
+  const auto params = std::get<ListParams>(ParseListParams(*request, &kind));
+  EXPECT_EQ(params.ref_type, "net");
+  EXPECT_EQ(params.ref_target_id, "y");
 }
 
 TEST(ListParamsTest, OrdersHaveSeveralTerms) {
@@ -168,7 +195,7 @@ TEST(ListParamsTest, OrdersHaveSeveralTerms) {
   using projections::OrderTerm;
   using projections::ResourceColumn;
   EXPECT_THAT(
-      std::get<projections::ListOptions>(parsed).order,
+      std::get<ListParams>(parsed).options.order,
       ElementsAre(OrderTerm{ResourceColumn::kKind, false}, OrderTerm{ResourceColumn::kName, true},
                   OrderTerm{ResourceColumn::kId, false}));
 }
@@ -181,6 +208,9 @@ TEST(ProblemsTest, RefusalsHaveTheirCodes) {
   EXPECT_EQ(code(RefusalReason::kNotFound), "NTF-001");
   EXPECT_EQ(code(RefusalReason::kParentNotFound), "NTF-001");
   EXPECT_EQ(code(RefusalReason::kVersionMismatch), "CNF-002");
+  EXPECT_EQ(code(RefusalReason::kInvalidReference), "VAL-000");
+  EXPECT_EQ(code(RefusalReason::kReferenced), "CNF-003");
+  EXPECT_EQ(code(RefusalReason::kNeedsReference), "CNF-003");
   EXPECT_EQ(code(RefusalReason::kNameTaken), "CNF-001");
   EXPECT_EQ(code(RefusalReason::kMarkedForDeletion), "CNF-003");
   EXPECT_EQ(code(RefusalReason::kActiveChildren), "CNF-003");

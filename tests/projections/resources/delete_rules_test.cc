@@ -74,6 +74,25 @@ TEST(DeleteRuleTest, RestrictRefusesWhileAChildIsActive) {
   EXPECT_EQ(store.image()->size(), 0U);
 }
 
+TEST(DeleteRuleTest, ARefusalNamesNoChildThatTheCallerDoesNotSee) {
+  TestStore store;
+  CreateRequest channel = Creation(store, "Channel", "stable");
+  channel.tenancy = {{"org", "o"}, {"project", "p"}};
+  store.Do(channel);
+  CreateRequest version = Creation(store, "Version", "hidden", channel.id);
+  version.tenancy = {{"org", "o"}};
+  store.Do(version);
+  const auto refusal = [&](Tenancy dims) {
+    const Target target{channel.id, {}, {}, TenantScope::Of(std::move(dims))};
+    return store.Judge(DeleteRequest{target, {}, "carol"}).refusal;
+  };
+  const auto hidden = refusal(channel.tenancy);
+  ASSERT_TRUE(hidden.has_value());
+  EXPECT_EQ(hidden->reason, RefusalReason::kActiveChildren);
+  EXPECT_THAT(hidden->detail, testing::EndsWith("it has an active Version"));
+  EXPECT_THAT(refusal({{"org", "o"}})->detail, testing::EndsWith("an active Version 'hidden'"));
+}
+
 TEST(DeleteRuleTest, RestrictTwoLevelsDownRefusesAll) {
   TestStore store(ThreeLevels());
   const std::string top = store.Add("Top", "t");

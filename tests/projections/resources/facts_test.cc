@@ -8,24 +8,14 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/projections/resources/requests.h"
 #include "tests/projections/resources/store.h"
 
 namespace projections {
 namespace {
 
-CreateRequest Creation(TestStore& store, std::string kind, std::string name,
-                       std::string parent_id = {}) {
-  return {.id = store.NextId(),
-          .kind = std::move(kind),
-          .name = std::move(name),
-          .parent_id = std::move(parent_id),
-          .spec = "{}",
-          .labels = {},
-          .tenancy = {},
-          .actor = "alice"};
-}
 PatchRequest Patch(std::string id) {
-  return {{std::move(id), {}, {}}, {}, R"({"p":1})", {}, "bob"};
+  return projections::Patch(std::move(id), R"({"p":1})");
 }
 DeleteRequest Deletion(std::string id) {
   return {{std::move(id), {}, {}}, {}, "carol"};
@@ -141,6 +131,28 @@ TEST_F(FootprintTest, AReadOfTheParentOnTheWayToAChild) {
   PatchRequest nested = Patch(pool_);
   nested.target = {pool_, "NodePool", cluster_};
   EXPECT_TRUE(Conflict(store_, Force(cluster_), nested));
+}
+
+TEST_F(FootprintTest, AReferenceAndTheDeletionOfItsTarget) {
+  TestStore store(WithReferences());
+  const std::string a = store.Add("RefTarget", "a");
+  const std::string b = store.Add("RefTarget", "b");
+  const std::string source = store.Add("OptSource", "s");
+  const std::string part = store.Add("Part", "p", a);
+  CreateRequest create = Creation(store, "OptSource", "t");
+  create.references = To("link", "RefTarget", {a});
+  ExpectConflict(store, create, Deletion(a));
+  ExpectNoConflict(store, create, Deletion(b));
+  ExpectConflict(store, PatchReferences(source, To("link", "RefTarget", {a})), Deletion(a));
+  ExpectConflict(store, PatchReferences(source, To("part", "Part", {part})), Deletion(a));
+  ExpectNoConflict(store, PatchReferences(source, To("link", "RefTarget", {b})), Deletion(a));
+
+  store.Do(PatchReferences(source, To("link", "RefTarget", {a})));
+  // The delete is refused as things are; without the reference it would not be.
+  EXPECT_TRUE(Conflict(store, PatchReferences(source, {}), Deletion(a)));
+  EXPECT_TRUE(Conflict(store, Deletion(source), Deletion(a)));
+  // That something else of a source was patched makes no difference to the refusal.
+  ExpectNoConflict(store, Patch(source), Deletion(a));
 }
 
 TEST_F(FootprintTest, UnrelatedResourcesShareABatch) {

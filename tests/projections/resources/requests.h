@@ -46,6 +46,32 @@ inline CreateRequest Creation(TestStore& store, std::string kind, std::string na
           .actor = "alice"};
 }
 
+// RefSource needs one `dep`, OptSource may have any number of `link`s; both are to RefTargets,
+// which own Parts and are themselves owned by nobody.
+inline Registry WithReferences() {
+  EntityDescriptor needs = Kind("RefSource", "refsources", "", OnParentDelete::kUnset);
+  needs.references = {{"dep", "RefTarget", 1, 1}};
+  EntityDescriptor may = Kind("OptSource", "optsources", "", OnParentDelete::kUnset);
+  may.references = {{"link", "RefTarget", 0, 0}, {"self", "OptSource", 0, 0}, {"part", "Part"}};
+  EntityDescriptor part = Kind("Part", "parts", "RefTarget", OnParentDelete::kCascade);
+  part.references = {{"sibling", "Part", 0, 0}};
+  return *Registry::Create(
+      {Kind("RefTarget", "reftargets", "", OnParentDelete::kUnset), needs, may, part});
+}
+
+inline RequestedReferences To(const std::string& type, const std::string& kind,
+                              const std::vector<std::string>& ids) {
+  RequestedReferences references;
+  for (const std::string& id : ids) {
+    references[type].push_back({id, kind});
+  }
+  return references;
+}
+
+inline PatchRequest PatchReferences(std::string id, RequestedReferences references) {
+  return {{std::move(id), {}, {}}, {}, {}, {}, "bob", std::move(references)};
+}
+
 inline PatchRequest Patch(std::string id, std::optional<std::string> spec,
                           std::optional<Labels> labels = {}) {
   return {{std::move(id), {}, {}}, {}, std::move(spec), std::move(labels), "bob"};

@@ -16,6 +16,7 @@
 
 #include "engine/committer.h"
 #include "engine/memory/memory.h"
+#include "tests/projections/resources/requests.h"
 #include "tests/projections/resources/store.h"
 #include "tests/support/hooked_journal.h"
 #include "tests/support/row_builder.h"
@@ -229,6 +230,13 @@ Registry RegistryOf(std::uint64_t sort) {
   if (sort > 1) {
     entities[1].required_adapters.clear();
   }
+  // A third level, one that goes with its owner and one that holds it.
+  entities.push_back(Kind("Leaf", "leaves", "NodePool", OnParentDelete::kCascade));
+  entities.push_back(Kind("Note", "notes", "Version", OnParentDelete::kRestrict));
+  for (std::size_t i = 0; i < 4; ++i) {
+    const std::string root = i < 2 ? "Cluster" : "Channel";
+    entities[i].references = {{"peer", root, 0, 1}, {"part", i < 2 ? "NodePool" : "Version"}};
+  }
   return *Registry::Create(std::move(entities));
 }
 
@@ -242,8 +250,20 @@ class Chance {
 
   Operation CreateRoot() { return Create("", Below(2) == 0 ? "one" : "two"); }
   Operation CreateChild() { return Create(RootId(), Below(2) == 0 ? "x" : "y"); }
+  Operation CreateGrandchild() {
+    CreateRequest request{.id = Id(30 + Below(2)),
+                          .kind = root_kind_ == "Channel" ? "Note" : "Leaf",
+                          .name = Below(2) == 0 ? "g" : "h",
+                          .parent_id = ChildId(),
+                          .spec = "{}",
+                          .labels = {},
+                          .tenancy = {},
+                          .actor = Actor()};
+    return {"create " + Short(request.id) + " in " + Short(request.parent_id),
+            [=](const RuleContext& context) { return JudgeCreate(request, context); }};
+  }
   Operation Any() {
-    switch (Below(8)) {
+    switch (Below(11)) {
       case 0:
         return CreateRoot();
       case 1:
@@ -254,6 +274,11 @@ class Chance {
         return Patch();
       case 5:
         return ForceDelete();
+      case 6:
+        return CreateGrandchild();
+      case 7:
+      case 8:
+        return PatchReferences();
       default:
         return Delete();
     }
@@ -293,6 +318,7 @@ class Chance {
                           .spec = "{}",
                           .labels = {},
                           .tenancy = {},
+                          .references = References(),
                           .actor = Actor()};
     return {"create " + Short(request.id) + " " + request.name,
             [=](const RuleContext& context) { return JudgeCreate(request, context); }};
@@ -302,6 +328,21 @@ class Chance {
                          Below(2) == 0 ? std::optional<Labels>() : Labels{{"team", Actor()}},
                          Actor()};
     return {"patch " + Short(request.target.id),
+            [=](const RuleContext& context) { return JudgePatch(request, context); }};
+  }
+  RequestedReferences References() {
+    RequestedReferences references;
+    if (Below(4) == 0) {
+      references["peer"] = {{RootId(), root_kind_}};
+    }
+    if (Below(4) == 0) {
+      references["part"] = {{ChildId(), ChildKind()}};
+    }
+    return references;
+  }
+  Operation PatchReferences() {
+    PatchRequest request{AnyTarget(), {}, {}, {}, Actor(), References()};
+    return {"refer " + Short(request.target.id),
             [=](const RuleContext& context) { return JudgePatch(request, context); }};
   }
   Operation ForceDelete() {
@@ -353,6 +394,7 @@ void RunRound(engine::Random& random, Seen& seen) {
     prepare(chance.CreateRoot());
     prepare(chance.CreateChild());
     prepare(chance.CreateChild());
+    prepare(chance.CreateGrandchild());
   }
   for (std::uint64_t i = chance.Below(3); i > 0; --i) {
     prepare(chance.Delete());
