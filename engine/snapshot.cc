@@ -2,11 +2,9 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <memory>
 #include <utility>
 
 #include <absl/strings/str_format.h>
-#include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 
@@ -136,24 +134,8 @@ absl::StatusOr<SnapshotDirectory> SnapshotDirectory::Open(const std::string& pat
   return SnapshotDirectory(path, disk, std::move(fd));
 }
 
-absl::StatusOr<std::vector<std::string>> SnapshotDirectory::Names() const {
-  const int copy = openat(fd_.get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  const std::unique_ptr<DIR, int (*)(DIR*)> dir(copy < 0 ? nullptr : fdopendir(copy), closedir);
-  if (dir == nullptr) {
-    return DiskError(absl::StrFormat("listing %s", path_));
-  }
-  std::vector<std::string> names;
-  errno = 0;
-  while (const dirent* entry = readdir(dir.get())) {
-    names.emplace_back(entry->d_name);
-    errno = 0;
-  }
-  return errno == 0 ? absl::StatusOr<std::vector<std::string>>(std::move(names))
-                    : DiskError(absl::StrFormat("listing %s", path_));
-}
-
 absl::StatusOr<std::vector<Tx>> SnapshotDirectory::List(const std::string& lane) const {
-  ASSIGN_OR_RETURN(const std::vector<std::string> names, Names());
+  ASSIGN_OR_RETURN(const std::vector<std::string> names, NamesIn(fd_.get(), path_));
   std::vector<Tx> snapshots;
   for (const std::string& name : names) {
     if (const std::optional<Tx> tx = TxOf(lane, name)) {
@@ -193,7 +175,7 @@ absl::Status SnapshotDirectory::Write(const std::string& name, const View& view)
 
 // Newer ones are of a history that is not ours any more.
 void SnapshotDirectory::Prune(const std::string& lane, Tx newest) const {
-  const absl::StatusOr<std::vector<std::string>> names = Names();
+  const absl::StatusOr<std::vector<std::string>> names = NamesIn(fd_.get(), path_);
   if (!names.ok()) {
     return;  // The next one prunes.
   }

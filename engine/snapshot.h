@@ -59,7 +59,6 @@ class SnapshotDirectory {
   SnapshotDirectory(std::string path, Disk& disk, Fd fd)
       : path_(std::move(path)), disk_(&disk), fd_(std::move(fd)) {}
 
-  absl::StatusOr<std::vector<std::string>> Names() const;
   absl::Status Write(const std::string& name, const View& view) const;
   absl::StatusOr<SnapshotHeader> RestoreFrom(const std::string& name, Follower& follower,
                                              Journal& journal, Deadline deadline) const;

@@ -1,10 +1,13 @@
 #include "engine/base/disk.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <memory>
 
 #include <absl/strings/str_format.h>
+#include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
@@ -111,6 +114,26 @@ absl::StatusOr<std::uint64_t> FileSize(int fd) {
     return DiskError("stat");
   }
   return static_cast<std::uint64_t>(info.st_size);
+}
+
+absl::StatusOr<std::vector<std::string>> NamesIn(int directory, const std::string& path) {
+  // A descriptor of its own: reading moves the offset.
+  const int copy = openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  const std::unique_ptr<DIR, int (*)(DIR*)> dir(copy < 0 ? nullptr : fdopendir(copy), closedir);
+  if (dir == nullptr) {
+    return DiskError(absl::StrFormat("listing %s", path));
+  }
+  std::vector<std::string> names;
+  errno = 0;
+  while (const dirent* entry = readdir(dir.get())) {
+    names.emplace_back(entry->d_name);
+    errno = 0;
+  }
+  if (errno != 0) {
+    return DiskError(absl::StrFormat("listing %s", path));
+  }
+  std::ranges::sort(names);
+  return names;
 }
 
 }  // namespace engine

@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include <absl/status/status.h>
 #include <absl/status/statusor.h>
@@ -68,5 +69,9 @@ absl::Status WriteAll(Disk& disk, int fd, std::string_view bytes, std::uint64_t 
 absl::StatusOr<std::size_t> ReadAt(int fd, char* out, std::size_t size, std::uint64_t offset);
 
 absl::StatusOr<std::uint64_t> FileSize(int fd);
+
+// The names in an open directory, sorted, `.` and `..` among them; `path` is for the message.
+// Fails with kUnavailable.
+absl::StatusOr<std::vector<std::string>> NamesIn(int directory, const std::string& path);
 
 }  // namespace engine

@@ -4,12 +4,10 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
-#include <memory>
 #include <optional>
 #include <string_view>
 
 #include <absl/strings/str_format.h>
-#include <dirent.h>
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -196,28 +194,8 @@ absl::Status Directory::Lock() {
   return absl::OkStatus();
 }
 
-absl::StatusOr<std::vector<std::string>> Directory::Names() const {
-  // A descriptor of its own: reading moves the offset.
-  const int copy = openat(fd(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  const std::unique_ptr<DIR, int (*)(DIR*)> dir(copy < 0 ? nullptr : fdopendir(copy), closedir);
-  if (dir == nullptr) {
-    return DiskError(absl::StrFormat("listing %s", path_));
-  }
-  std::vector<std::string> names;
-  errno = 0;
-  while (const dirent* entry = readdir(dir.get())) {
-    names.emplace_back(entry->d_name);
-    errno = 0;
-  }
-  if (errno != 0) {
-    return DiskError(absl::StrFormat("listing %s", path_));
-  }
-  std::ranges::sort(names);
-  return names;
-}
-
 absl::Status Directory::RemoveLeftovers() const {
-  ASSIGN_OR_RETURN(const std::vector<std::string> names, Names());
+  ASSIGN_OR_RETURN(const std::vector<std::string> names, NamesIn(fd(), path_));
   for (const std::string& name : names) {
     if (IsOurs(name) && name.ends_with(kAsideSuffix) && disk_->Remove(fd(), name) != 0) {
       return DiskError(absl::StrFormat("removing %s/%s", path_, name));
@@ -243,7 +221,7 @@ absl::Status Directory::RemoveOldGenerations() const {
 }
 
 absl::Status Directory::TightenModes() const {
-  ASSIGN_OR_RETURN(const std::vector<std::string> names, Names());
+  ASSIGN_OR_RETURN(const std::vector<std::string> names, NamesIn(fd(), path_));
   for (const std::string& name : names) {
     if (!IsOurs(name)) {
       continue;
@@ -293,7 +271,7 @@ absl::StatusOr<std::string> Directory::ReadFile(const std::string& name, std::si
 }
 
 absl::StatusOr<std::vector<std::uint64_t>> Directory::Numbered(std::string_view prefix) const {
-  ASSIGN_OR_RETURN(const std::vector<std::string> names, Names());
+  ASSIGN_OR_RETURN(const std::vector<std::string> names, NamesIn(fd(), path_));
   std::vector<std::uint64_t> numbers;
   for (const std::string& name : names) {
     if (!name.starts_with(prefix) || name.ends_with(kAsideSuffix)) {
@@ -315,7 +293,7 @@ absl::StatusOr<std::vector<std::uint64_t>> Directory::States() const {
 }
 
 absl::StatusOr<std::vector<SegmentId>> Directory::ListSegments() const {
-  ASSIGN_OR_RETURN(const std::vector<std::string> names, Names());
+  ASSIGN_OR_RETURN(const std::vector<std::string> names, NamesIn(fd(), path_));
   std::vector<SegmentId> segments;
   for (const std::string& name : names) {
     if (!name.starts_with(kSegmentPrefix) || name.ends_with(kAsideSuffix)) {

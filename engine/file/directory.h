@@ -81,7 +81,6 @@ class Directory {
   Directory(std::string path, Disk& disk, Fd fd);
 
   absl::Status Lock();
-  absl::StatusOr<std::vector<std::string>> Names() const;
   // The numbers of the files whose names are `prefix` and a number, ascending.
   absl::StatusOr<std::vector<std::uint64_t>> Numbered(std::string_view prefix) const;
   // All of them, old generations too, ascending.

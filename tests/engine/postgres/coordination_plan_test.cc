@@ -2,12 +2,8 @@
 
 #include <gmock/gmock.h>
 
-#include "engine/base/status_macros.h"
-#include "engine/postgres/address.h"
 #include "engine/postgres/leases.h"
-#include "engine/postgres/session.h"
-#include "engine/postgres/statements.h"
-#include "tests/engine/postgres/fixture.h"
+#include "tests/engine/postgres/plan.h"
 
 namespace engine::postgres {
 namespace {
@@ -17,27 +13,14 @@ using testing::Not;
 
 class CoordinationPlanTest : public PostgresTest {
  protected:
-  // The plan of a statement as WriteOn would run it.
+  // As WriteOn runs it.
   absl::StatusOr<std::string> PlanOf(const Statement& statement, Params params) {
-    ASSIGN_OR_RETURN(auto servers, ParseAddress(url(), false, "plan"));
-    Options options = OptionsFor(url());
-    options.stats = std::make_shared<Stats>();
-    const Connector connector(std::move(servers), Pooler::kTransaction, options);
-    ASSIGN_OR_RETURN(auto connection, connector.Connect(statements_, Soon()));
-    const Statement explain{"", "explain (costs off) " + statement.sql};
     Params settings;
     settings.Text("5000").Text("10000").Text(statements_.schema_path);
-    std::vector<Step> steps = {{statements_.begin, {}}};
-    steps.push_back({statements_.settings, std::move(settings)});
-    steps.push_back({explain, std::move(params)});
-    const RunOutcome outcome = connection->Run(steps, Soon());
-    RETURN_IF_ERROR(outcome.status);
-    std::string plan;
-    const Result& lines = outcome.results.back();
-    for (int row = 0; row < lines.rows(); ++row) {
-      plan += std::string(lines.Bytes(row, 0)) + "\n";
-    }
-    return plan;
+    std::vector<Step> first;
+    first.push_back({statements_.settings, std::move(settings)});
+    return postgres::PlanOf(url(), statements_, Pooler::kTransaction, std::move(first), statement,
+                            std::move(params));
   }
 
   void ExpectIndexes() {

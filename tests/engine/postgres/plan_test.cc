@@ -1,40 +1,25 @@
 // The hot statements walk the primary key, on an empty table and on a full, analysed one,
 // whatever planner settings a role has.
 
-#include "engine/base/status_macros.h"
+#include "tests/engine/postgres/plan.h"
+
 #include "engine/postgres/rows.h"
-#include "engine/postgres/session.h"
-#include "engine/postgres/statements.h"
-#include "tests/engine/postgres/fixture.h"
 
 namespace engine::postgres {
 namespace {
 
 class PlanTest : public PostgresTest {
  protected:
-  // The plan of a statement with these parameters, as our own connections would make it.
+  // As connections of either sort make it.
   absl::StatusOr<std::string> PlanOf(const Statement& statement, Params params, Pooler pooler) {
-    ASSIGN_OR_RETURN(auto servers, ParseAddress(url(), false, "plan"));
-    Options options = OptionsFor(url());
-    options.stats = std::make_shared<Stats>();
-    const Connector connector(std::move(servers), pooler, options);
-    ASSIGN_OR_RETURN(auto connection, connector.Connect(statements_, Soon()));
-    const Statement explain{"", "explain (costs off) " + statement.sql};
     Params pins;
     pins.Text(statements_.schema_path).Text("30000").Text("60000");
-    std::vector<Step> steps = {{statements_.begin, {}}};
+    std::vector<Step> first;
     if (pooler == Pooler::kTransaction) {
-      steps.push_back({statements_.pins, std::move(pins)});
+      first.push_back({statements_.pins, std::move(pins)});
     }
-    steps.push_back({explain, std::move(params)});
-    const RunOutcome outcome = connection->Run(steps, Soon());
-    RETURN_IF_ERROR(outcome.status);
-    std::string plan;
-    const Result& lines = outcome.results.back();
-    for (int row = 0; row < lines.rows(); ++row) {
-      plan += std::string(lines.Bytes(row, 0)) + "\n";
-    }
-    return plan;
+    return postgres::PlanOf(url(), statements_, pooler, std::move(first), statement,
+                            std::move(params));
   }
 
   void ExpectPrimaryKeyOnly() {
