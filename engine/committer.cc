@@ -8,6 +8,7 @@
 
 #include "engine/base/guard.h"
 #include "engine/base/logging.h"
+#include "engine/base/reason.h"
 #include "engine/base/status_macros.h"
 #include "engine/history.h"
 
@@ -151,7 +152,7 @@ void Committer::PutBack(Commands commands) {
   }
 }
 
-void Committer::GiveUp(Deadline given_up) {
+void Committer::GiveUp(Deadline given_up, const absl::Status& why) {
   Commands late;
   {
     MutexLock lock(mutex_);
@@ -162,7 +163,7 @@ void Committer::GiveUp(Deadline given_up) {
     std::move(first, waiting_.end(), std::back_inserter(late));
     waiting_.erase(first, waiting_.end());
   }
-  FailAll(late, absl::DeadlineExceededError("the journal's lock was not free"));
+  FailAll(late, WithReasonOf(why, absl::DeadlineExceededError("the journal's lock was not free")));
 }
 
 void Committer::WatchDeadlines() {
@@ -185,7 +186,7 @@ void Committer::WatchDeadlines() {
         return;
       }
     }
-    GiveUp(passed);
+    GiveUp(passed, absl::OkStatus());
   }
 }
 
@@ -196,7 +197,7 @@ void Committer::RunTransaction(Deadline patience) {
     PutBack(std::move(session.commands));
     // A store may give up a little before the deadline, or at one of its own: to ask it again at
     // once for what time is left would be in vain, again and again.
-    return absl::IsDeadlineExceeded(transaction.status()) ? GiveUp(patience)
+    return absl::IsDeadlineExceeded(transaction.status()) ? GiveUp(patience, transaction.status())
                                                           : FailWaiting(transaction.status());
   }
   if (session.commands.empty()) {

@@ -105,8 +105,9 @@ class Committer {
   void Committed(Batch& batch, const LockedState& state);
   void Failed(Batch& batch, const absl::Status& why);
   void FailWaiting(const absl::Status& why);
-  // Tells those who wait and whose deadline is not later than `given_up`.
-  void GiveUp(Deadline given_up);
+  // Tells those who wait and whose deadline is not later than `given_up`; `why` has the reason, if
+  // one is known.
+  void GiveUp(Deadline given_up, const absl::Status& why);
   void WatchDeadlines();
 
   Journal& journal_;

@@ -7,6 +7,7 @@
 
 #include "engine/base/guard.h"
 #include "engine/base/logging.h"
+#include "engine/base/reason.h"
 #include "engine/base/status_macros.h"
 
 namespace engine {
@@ -212,9 +213,10 @@ void Follower::Forget(std::span<const StreamId> streams, const absl::Status& why
     }
     empty.cursor.stream = stream;
     empty.rebuilding = Rebuilding::kForgotten;
-    empty.health = absl::UnavailableError(
-        absl::StrFormat("stream %d is being rebuilt: %s", Raw(stream),
-                        std::string(why.message().data(), why.message().size())));
+    empty.health = WithReason(Reason::kRebuilding,
+                              absl::UnavailableError(absl::StrFormat(
+                                  "stream %d is being rebuilt: %s", Raw(stream),
+                                  std::string(why.message().data(), why.message().size()))));
     *followed = std::move(empty);
   }
   ++rebuilds_;

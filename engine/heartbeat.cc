@@ -7,6 +7,7 @@
 #include "engine/base/bytes.h"
 #include "engine/base/guard.h"
 #include "engine/base/logging.h"
+#include "engine/base/reason.h"
 
 namespace engine {
 namespace {
@@ -53,7 +54,12 @@ absl::Status Heartbeat::CanWrite(Duration max_age) const {
   MutexLock lock(mutex_);
   const bool fresh =
       acknowledged_.has_value() && SystemClock().SinceBoot() - *acknowledged_ <= max_age;
-  return fresh ? absl::OkStatus() : absl::UnavailableError("the store acknowledges no writes");
+  if (fresh) {
+    return absl::OkStatus();
+  }
+  const std::string reason(Sentence(ReasonOf(failure_)));
+  return WithReasonOf(failure_, absl::UnavailableError("the store acknowledges no writes" +
+                                                       (reason.empty() ? reason : ": " + reason)));
 }
 
 std::uint32_t Heartbeat::feature_level() const {
@@ -94,12 +100,14 @@ void Heartbeat::BeatOnce() {
     }
     MutexLock lock(mutex_);
     acknowledged_ = sent;
+    failure_ = absl::OkStatus();
     feature_level_ = level;
     ++counters_.beats;
     counters_.replicas = pulse->replicas.size();
     counters_.epoch = pulse->life.epoch;
   } else {
     MutexLock lock(mutex_);
+    failure_ = pulse.status();
     ++counters_.failed;
   }
   if (last_failed_ != !pulse.ok()) {

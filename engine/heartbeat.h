@@ -51,7 +51,7 @@ class Heartbeat {
   void WaitForFirst(Deadline deadline);
 
   // Whether the store takes our writes: ok when it acknowledged a beat that was sent within
-  // `max_age`, else kUnavailable.
+  // `max_age`, else kUnavailable, with the reason why the last one was not acknowledged.
   absl::Status CanWrite(Duration max_age) const;
 
   // What every replica that was alive at the last beat can read; 1, the least there is, before.
@@ -100,6 +100,7 @@ class Heartbeat {
   bool wanted_ ABSL_GUARDED_BY(mutex_) = false;
   bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
   std::optional<Duration> acknowledged_ ABSL_GUARDED_BY(mutex_);  // When that beat was sent.
+  absl::Status failure_ ABSL_GUARDED_BY(mutex_);                  // Of the last beat.
   std::uint32_t feature_level_ ABSL_GUARDED_BY(mutex_) = 1;
   Counters counters_ ABSL_GUARDED_BY(mutex_);
   Thread thread_;

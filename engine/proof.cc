@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "engine/base/guard.h"
+#include "engine/base/reason.h"
 
 namespace engine {
 
@@ -37,8 +38,9 @@ void Proof::Failed(const absl::Status& why) {
     denied.swap(waiting_);
   }
   for (const Waiting& waiting : denied) {
-    waiting.asker(absl::UnavailableError("the store acknowledged no commit: " +
-                                         std::string(why.message().data(), why.message().size())));
+    waiting.asker(WithReasonOf(
+        why, absl::UnavailableError("the store acknowledged no commit: " +
+                                    std::string(why.message().data(), why.message().size()))));
   }
 }
 

@@ -8,6 +8,7 @@
 #include "api/dispatch/idempotency.h"
 #include "engine/base/guard.h"
 #include "engine/base/logging.h"
+#include "engine/base/reason.h"
 
 namespace api {
 namespace {
@@ -25,6 +26,10 @@ std::string_view Sentence(const absl::Status& why, std::optional<Outcome> outcom
   if (outcome == Outcome::kUnknown) {
     return "the store did not say whether the change was made";
   }
+  if (const std::string_view sentence = engine::Sentence(engine::ReasonOf(why));
+      !sentence.empty()) {
+    return sentence;
+  }
   switch (why.code()) {
     case absl::StatusCode::kResourceExhausted:
       return "too many requests wait for the store";
@@ -32,8 +37,9 @@ std::string_view Sentence(const absl::Status& why, std::optional<Outcome> outcom
       return "the stored history of this is damaged; /readyz says where";
     case absl::StatusCode::kInvalidArgument:
       return "the record would be over 1 MiB";
-    case absl::StatusCode::kUnavailable:
     case absl::StatusCode::kDeadlineExceeded:
+      return "the store did not answer in time";
+    case absl::StatusCode::kUnavailable:
     case absl::StatusCode::kAborted:
     case absl::StatusCode::kUnknown:
       return "the store cannot be reached";
@@ -43,6 +49,10 @@ std::string_view Sentence(const absl::Status& why, std::optional<Outcome> outcom
 }
 
 ProblemCode CodeOf(const absl::Status& why) {
+  // Known to be the store's trouble, and not ours, whatever its code says to the engine.
+  if (engine::ReasonOf(why) != engine::Reason::kNone) {
+    return ProblemCode::kUnavailable;
+  }
   switch (why.code()) {
     case absl::StatusCode::kInvalidArgument:
       return ProblemCode::kPayloadTooLarge;

@@ -6,6 +6,7 @@
 
 #include "api/dispatch/cursor.h"
 #include "api/dispatch/dispatcher.h"
+#include "engine/base/reason.h"
 
 namespace api {
 namespace {
@@ -114,7 +115,9 @@ void Dispatcher::OnFlight(const ParkedPtr& parked, const absl::StatusOr<engine::
     Meet(parked, {LatestView(*view), std::nullopt}, true);
     return;
   }
-  if (parked->access == Access::kResources || absl::IsResourceExhausted(view.status())) {
+  const bool overloaded = absl::IsResourceExhausted(view.status()) &&
+                          engine::ReasonOf(view.status()) == engine::Reason::kNone;
+  if (parked->access == Access::kResources || overloaded) {
     parked->Answer(StoreFailure(*parked->call.request, view.status()));
     return;
   }

@@ -4,12 +4,22 @@
 
 #include "engine/base/guard.h"
 #include "engine/base/logging.h"
+#include "engine/base/reason.h"
 
 namespace api {
 namespace {
 
 std::string Text(const absl::Status& status) {
   return {status.message().data(), status.message().size()};
+}
+
+// A schema or a server that does not fit has a reason that an administrator can act on.
+std::string Told(const absl::Status& store) {
+  if (absl::IsFailedPrecondition(store)) {
+    return Text(store);
+  }
+  const std::string_view sentence = engine::Sentence(engine::ReasonOf(store));
+  return std::string(sentence.empty() ? "the store cannot be reached" : sentence);
 }
 
 }  // namespace
@@ -57,9 +67,7 @@ Readiness::State Readiness::Get() const {
     return {"not_ready", "the store has not answered in time"};
   }
   if (!GUARD("readiness.store", store.ok())) {
-    // A schema or a server that does not fit has a reason that an administrator can act on.
-    return {"not_ready",
-            absl::IsFailedPrecondition(store) ? Text(store) : "the store cannot be reached"};
+    return {"not_ready", Told(store)};
   }
   if (const absl::Status writes = store_.heartbeat().CanWrite(options_.max_write_age);
       !GUARD("readiness.writes", writes.ok())) {

@@ -3,8 +3,9 @@
 // A prober asks the store on a thread of its own, several times a second; `/readyz` answers from
 // its last result and never waits. So a lost store shows within the ping timeout, and a store that
 // came back shows without a restart. Ready means: requests can be served and writes are taken here.
-// A store that answers and takes no writes (a standby, a full disk, a synchronous standby that is
-// away) shows by the heartbeat.
+// The probe looks whether an append would get through (Engine::CheckReady); what only a real write
+// can tell (a full disk, a synchronous standby that is away) shows by the heartbeat. The reason
+// names what ails the store (engine/base/reason.h), never in its own words.
 
 #pragma once
 

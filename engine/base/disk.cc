@@ -13,6 +13,8 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include "engine/base/reason.h"
+
 namespace engine {
 
 int Disk::Create(int directory, const std::string& name) {
@@ -65,7 +67,9 @@ Fd::~Fd() {
 }
 
 absl::Status DiskError(std::string_view what) {
-  return absl::UnavailableError(absl::StrFormat("%s: %s", what, std::strerror(errno)));
+  const bool full = errno == ENOSPC || errno == EDQUOT;
+  return WithReason(full ? Reason::kDiskFull : Reason::kNone,
+                    absl::UnavailableError(absl::StrFormat("%s: %s", what, std::strerror(errno))));
 }
 
 absl::Status SyncError(std::string_view what) {

@@ -55,7 +55,7 @@ class Fd {
   int fd_ = -1;
 };
 
-// kUnavailable with `what` and the text of the current errno.
+// kUnavailable with `what` and the text of the current errno; a full disk is its Reason.
 absl::Status DiskError(std::string_view what);
 
 // kInternal, likewise: a sync failed. Nothing may be written after it.

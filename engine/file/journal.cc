@@ -10,6 +10,7 @@
 #include "engine/append_check.h"
 #include "engine/base/guard.h"
 #include "engine/base/logging.h"
+#include "engine/base/reason.h"
 #include "engine/base/status_macros.h"
 #include "engine/compaction_check.h"
 #include "engine/file/scan.h"
@@ -166,7 +167,8 @@ absl::Status FileJournal::CheckReady(Deadline) {
         absl::StrFormat("%s is mounted for reading only", directory_->path()));
   }
   if (static_cast<std::uint64_t>(info.f_bavail) * info.f_frsize < kMaxTransactionBytes) {
-    return absl::UnavailableError(absl::StrFormat("the disk of %s is full", directory_->path()));
+    return WithReason(Reason::kDiskFull, absl::UnavailableError(absl::StrFormat(
+                                             "the disk of %s is full", directory_->path())));
   }
   return absl::OkStatus();
 }
@@ -176,7 +178,8 @@ absl::StatusOr<std::unique_ptr<Transaction>> FileJournal::Begin(Deadline deadlin
     return absl::UnavailableError("the journal is open for reading only");
   }
   if (!lock_.Take(deadline)) {
-    return absl::DeadlineExceededError("waiting for the journal's lock");
+    return WithReason(Reason::kLockBusy,
+                      absl::DeadlineExceededError("waiting for the journal's lock"));
   }
   auto transaction = std::make_unique<FileTransaction>(*this, deadline);
   RETURN_IF_ERROR(Fatal());

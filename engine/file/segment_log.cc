@@ -6,6 +6,7 @@
 #include <absl/strings/str_format.h>
 
 #include "engine/base/guard.h"
+#include "engine/base/reason.h"
 #include "engine/base/status_macros.h"
 
 namespace engine::file {
@@ -61,9 +62,9 @@ absl::Status SegmentLog::WriteFrame(std::string_view bytes) {
     if (directory_.disk().Truncate(file_.get(), end_.offset) != 0) {
       return SyncError("removing a part of a frame from " + name);
     }
-    return absl::UnavailableError(
-        absl::StrFormat("%s at byte %d: %s", name, end_.offset,
-                        std::string(written.message().data(), written.message().size())));
+    const std::string why(written.message().data(), written.message().size());
+    return WithReasonOf(written, absl::UnavailableError(
+                                     absl::StrFormat("%s at byte %d: %s", name, end_.offset, why)));
   }
   if (!GUARD("file.sync-before-ack", directory_.disk().SyncData(file_.get()) == 0)) {
     return SyncError("syncing " + name);

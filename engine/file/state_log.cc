@@ -8,6 +8,7 @@
 
 #include "engine/base/guard.h"
 #include "engine/base/logging.h"
+#include "engine/base/reason.h"
 #include "engine/base/status_macros.h"
 #include "engine/file/recovery.h"
 
@@ -281,7 +282,8 @@ absl::Status StateLog::Write(const std::vector<StateChange>& changes) {
     if (directory_.disk().Truncate(file_.get(), size_) != 0) {
       Report(SyncError("removing a part of a frame from " + name));
     }
-    return absl::UnavailableError(absl::StrFormat("%s at byte %d: %s", name, size_, Text(written)));
+    return WithReasonOf(written, absl::UnavailableError(absl::StrFormat("%s at byte %d: %s", name,
+                                                                        size_, Text(written))));
   }
   if (!GUARD("file.state-sync-before-ack", directory_.disk().SyncData(file_.get()) == 0)) {
     const absl::Status failed = SyncError("syncing " + name);

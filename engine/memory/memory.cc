@@ -8,6 +8,7 @@
 #include "engine/append_check.h"
 #include "engine/base/guard.h"
 #include "engine/base/mutex.h"
+#include "engine/base/reason.h"
 #include "engine/base/status_macros.h"
 #include "engine/compaction_check.h"
 #include "engine/local_presence.h"
@@ -122,7 +123,8 @@ absl::StatusOr<std::unique_ptr<Transaction>> MemoryJournal::Begin(Deadline deadl
   MutexLock lock(mutex_);
   while (!GUARD("memory.lock", !locked_)) {
     if (!unlocked_.WaitUntil(mutex_, deadline) && locked_) {
-      return absl::DeadlineExceededError("waiting for the journal's lock");
+      return WithReason(Reason::kLockBusy,
+                        absl::DeadlineExceededError("waiting for the journal's lock"));
     }
   }
   locked_ = true;

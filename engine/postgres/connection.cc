@@ -7,6 +7,7 @@
 #include <poll.h>
 
 #include "engine/base/logging.h"
+#include "engine/base/reason.h"
 #include "engine/base/status_macros.h"
 #include "engine/postgres/sqlstate.h"
 
@@ -233,7 +234,9 @@ absl::StatusOr<Result> Connection::NextOfStep(Deadline deadline) {
 
 absl::Status Connection::Fail(const Result& result, RunOutcome& outcome) {
   const absl::Status status = ErrorFor(result.sqlstate(), "the database refused", result.message());
-  stats_->CountError(KindOf(result.sqlstate()));
+  if (ReasonOf(status) != Reason::kLockBusy) {
+    stats_->CountError(KindOf(result.sqlstate()));
+  }
   const bool drop = MeaningOf(result.sqlstate()).after == AfterError::kDrop ||
                     result.severity() != "ERROR" || PQstatus(raw_) == CONNECTION_BAD;
   outcome.failed_cleanly = !drop;

@@ -73,6 +73,10 @@ class Connection {
   // Runs `body` with libpqxx, without a deadline, and turns what it throws into a status.
   absl::Status WithPqxx(const std::function<absl::Status(pqxx::nontransaction&)>& body);
 
+  // A lock that is not granted in time is no error in itself: a campaign for a lease that somebody
+  // writes under tries again. Whoever fails a request because of it says so.
+  void CountTimeout() { stats_->CountError(DbError::kTimeout); }
+
   // Closes it now; every later call fails.
   void Close();
   bool broken() const { return closed_; }

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "engine/base/guard.h"
+#include "engine/base/reason.h"
 #include "engine/base/status_macros.h"
 #include "engine/postgres/journal.h"
 #include "engine/postgres/write.h"
@@ -40,7 +41,12 @@ absl::StatusOr<std::vector<Result>> PostgresKeyValue::Run(std::vector<Step> step
                                                           Deadline deadline) {
   const Deadline bounded = deadline.EarlierOf(Deadline::After(request_timeout_));
   ASSIGN_OR_RETURN(const Pool::Lease lease, pool_.Acquire(Lane::kShared, bounded));
-  return WriteOn(*lease, statements_, std::move(steps), kLockTimeout, bounded);
+  absl::StatusOr<std::vector<Result>> results =
+      WriteOn(*lease, statements_, std::move(steps), kLockTimeout, bounded);
+  if (ReasonOf(results.status()) == Reason::kLockBusy) {
+    lease->CountTimeout();
+  }
+  return results;
 }
 
 absl::StatusOr<Result> PostgresKeyValue::Write(const Statement& statement, Params params,

@@ -7,6 +7,7 @@
 #include <absl/strings/str_format.h>
 
 #include "engine/base/guard.h"
+#include "engine/base/reason.h"
 #include "engine/base/status_macros.h"
 #include "engine/news_page.h"
 #include "engine/postgres/statements.h"
@@ -125,7 +126,7 @@ absl::StatusOr<Origin> OriginOf(const Result& result, int first_column) {
     return absl::UnavailableError("the database did not say who it is");
   }
   if (!GUARD("postgres.in-recovery", !result.Bool(0, first_column + 2))) {
-    return absl::UnavailableError("the database is a standby");
+    return WithReason(Reason::kReadOnly, absl::UnavailableError("the database is a standby"));
   }
   if (result.IsNull(0, first_column + 1)) {
     return absl::UnavailableError("the table halo_journal is gone");

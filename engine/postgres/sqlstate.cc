@@ -2,6 +2,8 @@
 
 #include <absl/strings/str_format.h>
 
+#include "engine/base/reason.h"
+
 namespace engine::postgres {
 namespace {
 
@@ -54,6 +56,19 @@ constexpr Entry kEntries[] = {
     {"XX002", {StatusCode::kDataLoss, AfterError::kDrop}},
 };
 
+Reason ReasonFor(std::string_view sqlstate) {
+  if (sqlstate == "53100") {
+    return Reason::kDiskFull;
+  }
+  if (sqlstate == "55P03") {
+    return Reason::kLockBusy;
+  }
+  if (sqlstate == "42501") {
+    return Reason::kForbidden;
+  }
+  return sqlstate == "25006" ? Reason::kReadOnly : Reason::kNone;
+}
+
 }  // namespace
 
 ErrorMeaning MeaningOf(std::string_view sqlstate) {
@@ -78,7 +93,7 @@ absl::Status ErrorFor(std::string_view sqlstate, std::string_view what, std::str
   const std::string text = sqlstate.empty()
                                ? absl::StrFormat("%s: %s", what, message)
                                : absl::StrFormat("%s: %s (SQLSTATE %s)", what, message, sqlstate);
-  return absl::Status(MeaningOf(sqlstate).code, text);
+  return WithReason(ReasonFor(sqlstate), absl::Status(MeaningOf(sqlstate).code, text));
 }
 
 }  // namespace engine::postgres

@@ -28,7 +28,7 @@ struct ErrorMeaning {
 ErrorMeaning MeaningOf(std::string_view sqlstate);
 
 // A status of the code that `sqlstate` means. `what` says what was tried, `message` is the
-// server's.
+// server's, which never reaches a client; what a client may know is the Reason on it.
 absl::Status ErrorFor(std::string_view sqlstate, std::string_view what, std::string_view message);
 
 }  // namespace engine::postgres

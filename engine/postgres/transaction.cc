@@ -7,6 +7,7 @@
 
 #include "engine/append_check.h"
 #include "engine/base/guard.h"
+#include "engine/base/reason.h"
 #include "engine/base/status_macros.h"
 #include "engine/postgres/leases.h"
 #include "engine/postgres/nested_limits.h"
@@ -53,6 +54,9 @@ absl::Status PostgresTransaction::TakeLock() {
                                           {statements_.lock, {}},
                                           {statements_.locked, std::move(left)}},
                                          deadline_);
+  if (ReasonOf(outcome.status) == Reason::kLockBusy) {
+    lease_->CountTimeout();
+  }
   RETURN_IF_ERROR(outcome.status);
   locked_oid_ = static_cast<std::uint32_t>(outcome.results[2].Int64(0, 0));
   return absl::OkStatus();

@@ -3,6 +3,7 @@
 #include <latch>
 
 #include "api/http/problem.h"
+#include "engine/base/reason.h"
 #include "projections/kill_list.h"
 #include "tests/api/dispatch/hooked_engine.h"
 
@@ -286,6 +287,34 @@ TEST_F(DispatcherTest, FailuresHaveTheirStatus) {
   EXPECT_EQ(status(absl::InvalidArgumentError("")), 413);
   support::ExpectErrorLogs();
   EXPECT_EQ(status(absl::InternalError("")), 500);
+}
+
+TEST_F(DispatcherTest, AnAnswerSaysWhatAilsTheStoreInOurWords) {
+  for (const engine::Reason reason :
+       {engine::Reason::kDiskFull, engine::Reason::kLockBusy, engine::Reason::kForbidden,
+        engine::Reason::kReadOnly, engine::Reason::kRebuilding}) {
+    engine_.SetBeforeBegin([reason] {
+      return engine::WithReason(reason, absl::PermissionDeniedError("SQLSTATE 42501"));
+    });
+    const std::string sentence(engine::Sentence(reason));
+    const Response problem = Ask("POST", kResource, {}, "x");
+    EXPECT_EQ(problem.status, 503);
+    EXPECT_THAT(problem.body, HasSubstr("\"detail\":\"" + sentence + "\""));
+    EXPECT_THAT(problem.body, HasSubstr(R"("outcome":"none")"));
+    EXPECT_THAT(problem.body, Not(HasSubstr("SQLSTATE")));
+    const Response error = Ask("POST", kControl, {kAdmin}, "x");
+    EXPECT_THAT(error.body, HasSubstr("{\"error\":\"" + sentence + "\""));
+    EXPECT_EQ(HeaderOf(error, "Retry-After"), "1");
+  }
+}
+
+TEST_F(DispatcherTest, AFullDiskIsNoOverload) {
+  const auto request = MakeRequest("POST", kResource);
+  const absl::Status full =
+      engine::WithReason(engine::Reason::kDiskFull, absl::ResourceExhaustedError(""));
+  EXPECT_THAT(StoreFailure(*request, full).body, HasSubstr("the store's disk is full"));
+  EXPECT_THAT(StoreFailure(*request, absl::ResourceExhaustedError("")).body,
+              HasSubstr("too many requests"));
 }
 
 TEST_F(DispatcherTest, FullWorkersRefuse) {

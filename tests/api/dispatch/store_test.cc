@@ -3,6 +3,7 @@
 #include <atomic>
 
 #include "api/dispatch/readiness.h"
+#include "engine/base/reason.h"
 #include "engine/snapshot.h"
 #include "schemas/codec.h"
 #include "schemas/killswitch_generated.h"
@@ -241,6 +242,31 @@ TEST(ReadinessTest, ALostStoreIsNotReadyUntilItComesBack) {
   EXPECT_EQ(readiness.Get().reason, "the store cannot be reached");
   engine.SetReady({});
   EXPECT_TRUE(BecomesStatus(readiness, "ok"));
+}
+
+TEST(ReadinessTest, SaysWhatAilsTheStoreAndNothingInItsWords) {
+  HookedEngine engine;
+  ASSERT_OK_AND_ASSIGN(const auto store, OpenStore(engine));
+  Readiness readiness(*store, Quick());
+  readiness.SetServing();
+  ASSERT_TRUE(BecomesStatus(readiness, "ok"));
+  engine.SetReady([] {
+    return engine::WithReason(engine::Reason::kLockBusy, absl::UnavailableError("SQLSTATE 55P03"));
+  });
+  ASSERT_TRUE(BecomesStatus(readiness, "not_ready"));
+  EXPECT_EQ(readiness.Get().reason, engine::Sentence(engine::Reason::kLockBusy));
+}
+
+TEST(ReadinessTest, SaysWhyNoWriteIsAcknowledged) {
+  HookedEngine engine;
+  engine.SetBeforeBeat([] {
+    return engine::WithReason(engine::Reason::kDiskFull, absl::ResourceExhaustedError("53100"));
+  });
+  ASSERT_OK_AND_ASSIGN(const auto store, OpenStore(engine));
+  Readiness readiness(*store, Quick());
+  readiness.WaitForFirstProbe();
+  readiness.SetServing();
+  EXPECT_EQ(readiness.Get().reason, "the store acknowledges no writes: the store's disk is full");
 }
 
 TEST(ReadinessTest, AfterTheFirstProbeItKnows) {

@@ -7,6 +7,7 @@
 #include <absl/strings/str_format.h>
 #include <gmock/gmock.h>
 
+#include "engine/base/reason.h"
 #include "engine/base/status_macros.h"
 #include "engine/base/thread.h"
 #include "engine/postgres/address.h"
@@ -119,6 +120,22 @@ TEST_F(PostgresLeasesTest, ATakeoverWaitsForTheWriteUnderTheFence) {
   EXPECT_TRUE(administrator.Finish().ok);
   takeover.Join();
   EXPECT_TRUE(IsFenced(Judged(fence)));
+}
+
+TEST_F(PostgresLeasesTest, ACampaignThatWaitedInVainIsNoErrorOfTheDatabase) {
+  Options options = OptionsFor(url());
+  options.stats = std::make_shared<Stats>();
+  ASSERT_OK_AND_ASSIGN(const auto store, Open(conformance::Streams(), options));
+  ASSERT_OK(store->leases().Acquire("controller", "a", minutes(10), Soon()));
+  support::Session other(url());
+  ASSERT_TRUE(other.Run("begin; update halo_leases set token = token").ok);
+  const auto vain = store->leases().Acquire("controller", "b", std::chrono::seconds(3), Soon());
+  EXPECT_EQ(ReasonOf(vain.status()), Reason::kLockBusy);
+  EXPECT_EQ(options.stats->errors(), 0U);
+  ASSERT_TRUE(other.Run("rollback; begin").ok);
+  ASSERT_TRUE(other.Run(statements_.lock.sql).ok);
+  EXPECT_FALSE(store->journal().Begin(Deadline::After(std::chrono::seconds(1))).ok());
+  EXPECT_EQ(options.stats->errors(DbError::kTimeout), 1U) << "a request has failed there";
 }
 
 // The lease runs out while the fence waits for its row: judged before the wait it would hold.
