@@ -6,8 +6,10 @@
 
 #include "engine/base/guard.h"
 #include "engine/base/logging.h"
+#include "engine/base/reason.h"
 #include "engine/base/status_macros.h"
 #include "engine/postgres/address.h"
+#include "engine/postgres/append_probe.h"
 #include "engine/postgres/journal.h"
 #include "engine/postgres/key_value.h"
 #include "engine/postgres/leases.h"
@@ -51,7 +53,8 @@ class PostgresEngine final : public Engine {
     if (status.ok() || absl::IsFailedPrecondition(status)) {
       return status;
     }
-    return absl::UnavailableError(std::string(status.message().data(), status.message().size()));
+    return WithReasonOf(status, absl::UnavailableError(
+                                    std::string(status.message().data(), status.message().size())));
   }
 
   std::string backend() const override { return "postgres"; }
@@ -61,11 +64,11 @@ class PostgresEngine final : public Engine {
     ASSIGN_OR_RETURN(const Pool::Lease lease, pool_.Acquire(Lane::kReady, deadline));
     ASSIGN_OR_RETURN(const Result result,
                      AskOn(*lease, statements_, {statements_.ping, {}}, deadline));
-    const absl::Status status = OriginOf(result, 0).status();
-    if (!status.ok()) {
+    if (const absl::Status status = OriginOf(result, 0).status(); !status.ok()) {
       lease->Close();
+      return status;
     }
-    return status;
+    return append_probe_.Check(*lease, statements_, deadline);
   }
 
   const Connector connector_;
@@ -77,6 +80,7 @@ class PostgresEngine final : public Engine {
   PostgresKeyValue key_value_;
   PostgresLeases leases_;
   PostgresPresence presence_;
+  AppendProbe append_probe_;
 };
 
 absl::Status CheckOptions(const Options& options) {
