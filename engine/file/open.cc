@@ -6,6 +6,7 @@
 
 #include <absl/strings/str_format.h>
 
+#include "engine/base/guard.h"
 #include "engine/base/logging.h"
 #include "engine/base/status_macros.h"
 #include "engine/file/directory.h"
@@ -72,14 +73,28 @@ absl::StatusOr<Catalogue> SettleStreams(const Directory& directory, const Catalo
   return merged;
 }
 
+absl::Status Missing(const Directory& directory, const std::string& name) {
+  return absl::DataLossError(
+      absl::StrFormat("%s/%s at byte 0: the file is missing", directory.path(), name));
+}
+
 // Without a list of streams or a head mark there may be no segment: they are made first.
 absl::Status CheckComplete(const Directory& directory) {
   ASSIGN_OR_RETURN(const std::vector<SegmentId> segments, directory.Segments());
   for (const char* name : {kStreamsName, "head"}) {
     if (!segments.empty() && absl::IsNotFound(directory.OpenFile(name, false).status())) {
-      return absl::DataLossError(
-          absl::StrFormat("%s/%s at byte 0: the file is missing", directory.path(), name));
+      return Missing(directory, name);
     }
+  }
+  return absl::OkStatus();
+}
+
+// Likewise. Leases and short-lived facts that are gone would let twice happen what may happen once.
+absl::Status CheckState(const Directory& directory) {
+  ASSIGN_OR_RETURN(const std::vector<SegmentId> segments, directory.Segments());
+  ASSIGN_OR_RETURN(const std::vector<std::uint64_t> states, directory.States());
+  if (!GUARD("file.state-present", segments.empty() || !states.empty())) {
+    return Missing(directory, "state-*");
   }
   return absl::OkStatus();
 }
@@ -136,16 +151,18 @@ absl::StatusOr<std::unique_ptr<Engine>> Open(const Catalogue& catalogue, Options
   ASSIGN_OR_RETURN(Directory opened, Directory::OpenForWriting(options.dir, disk));
   auto directory = std::make_unique<Directory>(std::move(opened));
   RETURN_IF_ERROR(CheckComplete(*directory));
+  RETURN_IF_ERROR(CheckState(*directory));
   ASSIGN_OR_RETURN(Catalogue merged, SettleStreams(*directory, catalogue));
   Writing writing;
   ASSIGN_OR_RETURN(writing.head, OpenHead(*directory));
   ASSIGN_OR_RETURN(Contents contents, OpenContents(*directory, merged, *writing.head));
-  ASSIGN_OR_RETURN(writing.log, SegmentLog::Open(*directory, *writing.head, contents,
-                                                 {options.segment_bytes, options.random}));
+  // Before the first segment: see CheckState.
   ASSIGN_OR_RETURN(writing.rows,
                    StateLog::Open(*directory, {.clock = options.clock,
                                                .random = options.random,
                                                .rewrite_bytes = options.state_bytes}));
+  ASSIGN_OR_RETURN(writing.log, SegmentLog::Open(*directory, *writing.head, contents,
+                                                 {options.segment_bytes, options.random}));
   auto journal =
       std::make_unique<FileJournal>(std::move(directory), std::move(merged), std::move(contents),
                                     std::move(writing), std::move(options));

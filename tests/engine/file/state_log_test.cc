@@ -110,6 +110,13 @@ class StateLogTest : public testing::Test {
   std::vector<absl::Status> fatal_;
 };
 
+TEST_F(StateLogTest, ADirectoryThatLostItsStateIsRefusedByName) {
+  Files files = ThreeFrames();
+  files.erase(NewestState(files));
+  EXPECT_THAT(OpenFails(files),
+              StatusIs(absl::StatusCode::kDataLoss, HasSubstr(data_.path() + "/state-*")));
+}
+
 TEST_F(StateLogTest, EveryTruncationOfTheLastFrameIsCutOffOnce) {
   Files files = ThreeFrames();
   const std::string name = NewestState(files);
