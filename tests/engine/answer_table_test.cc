@@ -2,6 +2,8 @@
 
 #include <gmock/gmock.h>
 
+#include "tests/support/logs.h"
+
 namespace engine {
 namespace {
 
@@ -31,6 +33,31 @@ TEST(AnswerTableTest, PrunesTheOldestAndStopsAtTheFirstYoungOne) {
   EXPECT_EQ(table.Prune({4}, 10), 0U);
   const std::vector<std::string> keys = {"d", "e", "f"};
   EXPECT_THAT(table.Find(keys), testing::ElementsAre(AnswerAt("e", 4), AnswerAt("f", 5)));
+}
+
+TEST(AnswerTableTest, TheOldestGoWhenTheyTakeTooMuchRoom) {
+  AnswerTable measure;
+  measure.Add(AnswerAt("a", 1));
+  AnswerTable table(3 * measure.bytes());
+  for (std::int64_t at = 1; at <= 5; ++at) {
+    table.Add(AnswerAt(std::string(1, static_cast<char>('a' + at)), at));
+    EXPECT_LE(table.bytes(), 3 * measure.bytes());
+  }
+  EXPECT_EQ(table.dropped(), 2U);
+  const std::vector<std::string> keys = {"b", "c", "d", "e", "f"};
+  EXPECT_THAT(table.Find(keys),
+              testing::ElementsAre(AnswerAt("d", 3), AnswerAt("e", 4), AnswerAt("f", 5)));
+  EXPECT_THAT(support::LogLines(), testing::Contains(testing::HasSubstr("limit of bytes")));
+  EXPECT_EQ(table.Prune({9}, 10), 3U);
+  EXPECT_EQ(table.bytes(), 0U);
+}
+
+TEST(AnswerTableTest, AnAnswerInTheOldOnesPlaceTakesNoRoomTwice) {
+  AnswerTable table;
+  table.Add(AnswerAt("a", 1));
+  const std::size_t one = table.bytes();
+  table.Add(AnswerAt("a", 2));
+  EXPECT_EQ(table.bytes(), one);
 }
 
 // A log that is read again holds an old answer and, behind it, a younger one of the same key.
