@@ -16,6 +16,7 @@
 #include "api/main/database_metrics.h"
 #include "api/main/serve_config.h"
 #include "api/main/settings.h"
+#include "api/main/shutdown_limit.h"
 #include "api/main/signals.h"
 #include "api/server/async_log.h"
 #include "api/server/server.h"
@@ -170,6 +171,10 @@ void LogStart(const Settings& settings, const ServeConfig& config, const engine:
   }
 }
 
+// What is left to do when the last answer went out takes milliseconds, unless somebody else holds
+// it up.
+constexpr engine::Duration kCleanUpTime = std::chrono::seconds(3);
+
 int Serve(const Settings& settings, Signals& signals) {
   auto config = ReadServeConfig(settings);
   if (!config.ok()) {
@@ -177,6 +182,7 @@ int Serve(const Settings& settings, Signals& signals) {
   }
   config->server.transport.max_connections =
       ConnectionLimit(config->server.transport.max_connections);
+  ShutdownLimit limit;
   const auto engine = OpenEngine(*config);
   if (!engine.ok()) {
     return Fail(engine.status(), kFailure);
@@ -198,6 +204,7 @@ int Serve(const Settings& settings, Signals& signals) {
   }
   const int number = signals.Wait();
   engine::Log(engine::Severity::kInfo, "shutting down", {{"signal", number}});
+  limit.Start(engine::Deadline::After(shutdown_timeout + kCleanUpTime));
   const bool whole = (*server)->Drain(engine::Deadline::After(shutdown_timeout));
   engine::Log(engine::Severity::kInfo, "shut down", {{"all_answered", whole}});
   return 0;
