@@ -25,11 +25,12 @@ void Pause() {
 
 }  // namespace
 
-absl::StatusOr<Replicas> Replicas::Start(const support::TestStore& store, int count) {
+absl::StatusOr<Replicas> Replicas::Start(const support::TestStore& store, int count,
+                                         const std::vector<std::string>& flags) {
   Replicas replicas;
   for (int i = 0; i < count; ++i) {
     ASSIGN_OR_RETURN(std::unique_ptr<support::HaloServer> server,
-                     support::HaloServer::Start(store));
+                     support::HaloServer::Start(store, flags));
     replicas.servers_.push_back(std::move(server));
   }
   return replicas;
@@ -69,10 +70,15 @@ absl::StatusOr<std::string> Replicas::Epoch(std::size_t replica) const {
   return boost::json::serialize(boost::json::parse(answer.body).at("epoch"));
 }
 
-bool Replicas::Kill(std::size_t replica, const std::string& name) const {
+absl::StatusOr<support::HttpResponse> Replicas::TryKill(std::size_t replica,
+                                                        const std::string& name) const {
   support::HttpClient client(url(replica));
-  const auto answer = client.Post("/api/v1/experiments/" + name + "/kill",
-                                  R"({"reason":"nemesis"})", support::HaloServer::Admin());
+  return client.Post("/api/v1/experiments/" + name + "/kill", R"({"reason":"nemesis"})",
+                     support::HaloServer::Admin());
+}
+
+bool Replicas::Kill(std::size_t replica, const std::string& name) const {
+  const auto answer = TryKill(replica, name);
   return answer.ok() && answer->status == 200;
 }
 

@@ -23,8 +23,9 @@ using Names = std::set<std::string>;
 // Thread-compatible.
 class Replicas {
  public:
-  // `count` servers over the store.
-  static absl::StatusOr<Replicas> Start(const support::TestStore& store, int count);
+  // `count` servers over the store, with further flags.
+  static absl::StatusOr<Replicas> Start(const support::TestStore& store, int count,
+                                        const std::vector<std::string>& flags = {});
 
   std::size_t size() const { return servers_.size(); }
   const std::string& url(std::size_t replica) const { return servers_[replica]->url(); }
@@ -40,6 +41,8 @@ class Replicas {
   absl::StatusOr<std::string> Epoch(std::size_t replica) const;
   // Kills one experiment; true when that was acknowledged.
   bool Kill(std::size_t replica, const std::string& name) const;
+  // The same, and the answer.
+  absl::StatusOr<support::HttpResponse> TryKill(std::size_t replica, const std::string& name) const;
 
   // Waits until every replica says `ok` on /readyz.
   bool WaitUntilReady() const;
