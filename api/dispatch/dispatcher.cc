@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "api/dispatch/idempotency.h"
-#include "engine/base/guard.h"
 #include "engine/base/logging.h"
 #include "engine/base/reason.h"
 
@@ -198,44 +197,40 @@ void AddStale(const Seen& seen, Response& response) {
   }
 }
 
-std::variant<Caller, Response> Dispatcher::Admit(Access access, const Request& request) const {
-  const std::optional<std::string> name = tokens_.NameOf(request);
-  const bool changes = request.method() != Method::kGet && request.method() != Method::kHead;
-  const bool cross_origin = changes && IsCrossOrigin(request);
-  if (access == Access::kResources) {
-    // A page of another site, open in a browser on this machine, must not reach an open server.
-    if (!GUARD("resources.same-origin", !cross_origin)) {
-      Problem problem;
-      problem.code = ProblemCode::kPermissionDenied;
-      problem.detail = "Cross-origin request rejected";
-      return ProblemResponse(request, problem);
-    }
-    return name ? Caller{*name, true} : Caller{};
+void Dispatcher::Admit(Access access, RequestPtr request, Responder responder,
+                       std::shared_ptr<const CallHandler> handler, bool may_need_keys) const {
+  Admission::Verdict verdict = admission_.Judge(access, *request, may_need_keys);
+  if (auto* refusal = std::get_if<Response>(&verdict)) {
+    responder.Answer(std::move(*refusal));
+    return;
   }
-  if (!GUARD("admin.required", name.has_value())) {
-    const bool presented = request.Header("Authorization").has_value();
-    Response refusal = ControlError(401, presented ? "invalid token" : "login required");
-    refusal.With("WWW-Authenticate", presented ? "Bearer error=\"invalid_token\"" : "Bearer");
-    return refusal;
+  if (auto* caller = std::get_if<Caller>(&verdict)) {
+    (*handler)({std::move(request), std::move(*caller)}, std::move(responder));
+    return;
   }
-  if (!GUARD("admin.same-origin", !cross_origin)) {
-    return ControlError(403, "cross-origin request rejected");
+  struct Parked {
+    RequestPtr request;
+    Responder responder;
+    std::shared_ptr<const CallHandler> handler;
+  };
+  auto parked = std::make_shared<Parked>(
+      Parked{std::move(request), std::move(responder), std::move(handler)});
+  const auto go_on = [this, access, parked] {
+    Admit(access, parked->request, std::move(parked->responder), parked->handler, false);
+  };
+  KeySource& source = *std::get<NeedsKeys>(verdict).source;
+  if (!source.Refresh([this, go_on] { post_(go_on); })) {
+    go_on();
   }
-  return Caller{name.value_or(""), true};
 }
 
 void Dispatcher::Handle(Access access, Method method, std::string_view pattern,
                         CallHandler handler) {
-  router_.Handle(
-      method, pattern,
-      [this, access, handler = std::move(handler)](RequestPtr request, Responder responder) {
-        std::variant<Caller, Response> admitted = Admit(access, *request);
-        if (auto* refusal = std::get_if<Response>(&admitted)) {
-          responder.Answer(std::move(*refusal));
-          return;
-        }
-        handler({std::move(request), std::get<Caller>(std::move(admitted))}, std::move(responder));
-      });
+  router_.Handle(method, pattern,
+                 [this, access, shared = std::make_shared<const CallHandler>(std::move(handler))](
+                     RequestPtr request, Responder responder) {
+                   Admit(access, std::move(request), std::move(responder), shared, true);
+                 });
 }
 
 void Dispatcher::Read(Access access, std::string_view pattern, ReadHandler handler) {

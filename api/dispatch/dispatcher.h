@@ -17,6 +17,7 @@
 #include <string_view>
 #include <variant>
 
+#include "api/dispatch/admission.h"
 #include "api/dispatch/caller.h"
 #include "api/dispatch/store.h"
 #include "api/dispatch/workers.h"
@@ -61,18 +62,20 @@ class Mutation {
 // A mutation that is ready to be judged, or the answer that it cannot be.
 using Prepared = std::variant<Response, std::unique_ptr<Mutation>>;
 
-// Who may call a route, and what becomes of its reads when the store is away.
-enum class Access {
-  kResources,  // Anyone; a known token names the actor. Store away: 503.
-  kAdmin,      // Operators. Store away: the last view, marked with X-Halo-Stale.
-};
-
 // Set up once before the transport starts; then thread-safe. Never blocks.
 class Dispatcher {
  public:
-  // All arguments must outlive the dispatcher and every request.
-  Dispatcher(Router& router, Store& store, Workers& workers, const AdminTokens& tokens)
-      : router_(router), store_(store), workers_(workers), tokens_(tokens) {}
+  // Runs something on the event loop, from any thread.
+  using Post = std::function<void(std::function<void()>)>;
+
+  // All arguments must outlive the dispatcher and every request. `post` is where a request goes on
+  // that waited for an issuer's keys.
+  Dispatcher(Router& router, Store& store, Workers& workers, const Admission& admission, Post post)
+      : router_(router),
+        store_(store),
+        workers_(workers),
+        admission_(admission),
+        post_(std::move(post)) {}
 
   // What a read answers, or what takes too long for the I/O thread: a worker runs it then.
   using ReadAnswer = std::variant<Response, std::function<Response()>>;
@@ -114,7 +117,9 @@ class Dispatcher {
   Store& store() { return store_; }
 
  private:
-  std::variant<Caller, Response> Admit(Access access, const Request& request) const;
+  // Calls the handler, now or once the keys have come that say whether it may be.
+  void Admit(Access access, RequestPtr request, Responder responder,
+             std::shared_ptr<const CallHandler> handler, bool may_need_keys) const;
   void Submit(const PrepareHandler& prepare, Call call, Responder responder);
   void FinishRead(ReadAnswer answer, Call call, Seen seen, Responder responder);
 
@@ -131,7 +136,8 @@ class Dispatcher {
   Router& router_;
   Store& store_;
   Workers& workers_;
-  const AdminTokens& tokens_;
+  const Admission& admission_;
+  const Post post_;
   std::atomic<std::uint64_t> stale_{0};
   std::atomic<std::uint64_t> unproven_{0};
 };

@@ -93,6 +93,10 @@ absl::StatusOr<std::string> FetchText(const FetchOptions& options, const std::at
   Body body{{}, options.max_bytes};
   SetUp(curl.get(), options, body, stop);
   const CURLcode code = curl_easy_perform(curl.get());
+  if (code == CURLE_WRITE_ERROR) {
+    return absl::UnavailableError(
+        absl::StrFormat("%s: more than %d bytes", options.url, options.max_bytes));
+  }
   if (code != CURLE_OK) {
     return absl::UnavailableError(absl::StrFormat("%s: %s", options.url, curl_easy_strerror(code)));
   }

@@ -49,11 +49,11 @@ std::optional<std::string_view> SingleHeader(const Request& request, std::string
   return found.value_or(std::string_view());
 }
 
-std::variant<TenantOf, std::string> ResolveTenant(const Request& request,
-                                                  const TenantOptions& options,
-                                                  const TrustedProxies& trusted) {
+std::variant<RequestTenant, std::string> ResolveTenant(const Request& request,
+                                                       const TenantOptions& options,
+                                                       const TrustedProxies& trusted) {
   if (!options.enabled) {
-    return TenantOf{};
+    return RequestTenant{};
   }
   if (!trusted.Trust(request.remote_address())) {
     return "tenants are told by the gateway, and this request did not come through it";
@@ -63,7 +63,7 @@ std::variant<TenantOf, std::string> ResolveTenant(const Request& request,
     return Doubled(options.system_header);
   }
   if (system && EqualsIgnoreCase(*system, "true")) {
-    return TenantOf{projections::TenantScope::All(), true};
+    return RequestTenant{projections::TenantScope::All(), true};
   }
   projections::Tenancy dims;
   for (const TenantDimension& dimension : options.dimensions) {
@@ -84,7 +84,7 @@ std::variant<TenantOf, std::string> ResolveTenant(const Request& request,
   if (dims.empty()) {
     return "no header says whose this request is";
   }
-  return TenantOf{projections::TenantScope::Of(std::move(dims)), false};
+  return RequestTenant{projections::TenantScope::Of(std::move(dims)), false};
 }
 
 }  // namespace api

@@ -13,16 +13,16 @@
 
 namespace api {
 
-struct TenantOf {
+struct RequestTenant {
   projections::TenantScope scope = projections::TenantScope::All();
   bool is_system = false;
 };
 
 // Or why it is nobody's: a sentence for a 403. Without enforcement everything is everybody's.
 // Headers count from `trusted` proxies only.
-std::variant<TenantOf, std::string> ResolveTenant(const Request& request,
-                                                  const TenantOptions& options,
-                                                  const TrustedProxies& trusted);
+std::variant<RequestTenant, std::string> ResolveTenant(const Request& request,
+                                                       const TenantOptions& options,
+                                                       const TrustedProxies& trusted);
 
 // The value of a header that must not be there twice, without blanks around it. Empty text: it is
 // not there or blank. Empty optional: it is there twice.

@@ -6,6 +6,7 @@
 #include <yaml-cpp/yaml.h>
 
 #include "api/main/entities.h"
+#include "api/main/identity_yaml.h"
 #include "api/main/settings.h"
 #include "api/main/yaml_reader.h"
 #include "engine/base/status_macros.h"
@@ -22,11 +23,6 @@ bool IsSection(std::string_view key) {
   const std::string prefix = std::string(key) + ".";
   return std::ranges::any_of(
       AllSettings(), [&prefix](const Setting& setting) { return setting.key.starts_with(prefix); });
-}
-
-// A list that belongs to a setting which is off.
-bool IsIgnoredList(std::string_view key) {
-  return key == "server.jwt.configs";
 }
 
 // A list of texts of a setting that takes several, as its flag has it: `a,b`.
@@ -49,13 +45,17 @@ absl::Status ReadSection(const std::string& prefix, const YAML::Node& section, C
     const std::string key = prefix.empty() ? name : absl::StrFormat("%s.%s", prefix, name);
     if (key == "entities") {
       ASSIGN_OR_RETURN(file.entities, ReadEntities(node));
+    } else if (key == "server.jwt.configs") {
+      ASSIGN_OR_RETURN(file.issuers, ReadIssuers(node));
+    } else if (key == "server.tenant.dimensions") {
+      ASSIGN_OR_RETURN(file.dimensions, ReadDimensions(node));
     } else if (IsKnownKey(key)) {
       ASSIGN_OR_RETURN(file.values[key], node.IsSequence() ? ListOf(key, node) : YamlText(node));
     } else if (IsSection(key)) {
       if (!node.IsNull()) {
         RETURN_IF_ERROR(ReadSection(key, node, file));
       }
-    } else if (!IsIgnoredList(key)) {
+    } else {
       return AtLine(node, absl::StrFormat("unknown key %s", key));
     }
   }

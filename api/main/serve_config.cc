@@ -4,8 +4,8 @@
 
 #include <absl/strings/str_format.h>
 
-#include "api/http/host_and_port.h"
 #include "api/main/database_url.h"
+#include "api/main/identity_config.h"
 #include "api/main/listeners.h"
 #include "api/main/values.h"
 #include "engine/base/guard.h"
@@ -17,13 +17,6 @@ namespace api {
 namespace {
 
 constexpr std::int64_t kMaxCount = 1'000'000;
-
-bool IsLoopback(std::string_view address) {
-  const std::string host = SplitHostAndPort(address).value_or(HostAndPort{}).host;
-  // Digits and dots only: `127.example.com` is a name, and names somebody else decides about.
-  const bool is_v4 = host.find_first_not_of("0123456789.") == std::string::npos;
-  return host == "localhost" || host == "::1" || (is_v4 && host.starts_with("127."));
-}
 
 absl::Status ReadWithin(const Settings& settings, std::string_view name, engine::Duration min,
                         engine::Duration max, std::string_view bounds, engine::Duration& out) {
@@ -64,32 +57,6 @@ absl::Status ReadLimits(const Settings& settings, ServeConfig& config) {
   server.transport.max_queue = static_cast<std::size_t>(max_queue);
   server.transport.max_body = static_cast<std::size_t>(max_body);
   return ReadTimes(settings, config);
-}
-
-// Who may use the resource routes. Without tokens to check there are two honest ways: nobody but
-// this machine, or everybody because somebody said so.
-absl::Status CheckAuthentication(const Settings& settings, ServeConfig& config) {
-  bool enabled = settings.has_file();
-  const bool said = settings.Find("server.jwt.enabled").has_value();
-  RETURN_IF_ERROR(ReadBool(settings, "server.jwt.enabled", enabled));
-  if (!GUARD("serve.jwt", !enabled)) {
-    return absl::FailedPreconditionError(
-        said ? "server.jwt.enabled: this version cannot check tokens; set it to false"
-             : "server.jwt is not configured, so tokens would have to be checked, and no issuer "
-               "is known: set server.jwt.enabled to false");
-  }
-  if (said) {
-    return absl::OkStatus();
-  }
-  if (!GUARD("serve.loopback", IsLoopback(config.server.listen))) {
-    return absl::FailedPreconditionError(absl::StrFormat(
-        "listening on %s without authentication has to be asked for: set server.jwt.enabled to "
-        "false",
-        config.server.listen));
-  }
-  config.warning =
-      "resource routes are open to everybody on this machine: no authentication is configured";
-  return absl::OkStatus();
 }
 
 // The hash as tools print it; upper case is taken too.
@@ -213,7 +180,7 @@ absl::StatusOr<ServeConfig> ReadServeConfig(const Settings& settings) {
   RETURN_IF_ERROR(ReadListeners(settings, config.server));
   RETURN_IF_ERROR(ReadLimits(settings, config));
   RETURN_IF_ERROR(ReadAccessLog(settings, config.server.access_log));
-  RETURN_IF_ERROR(CheckAuthentication(settings, config));
+  RETURN_IF_ERROR(ReadIdentity(settings, config));
   RETURN_IF_ERROR(ReadAdminTokens(settings, config.server));
   RETURN_IF_ERROR(ReadExpectedHead(settings, config.server));
   RETURN_IF_ERROR(ReadRegistry(settings, config.server));

@@ -71,6 +71,9 @@ constexpr auto kFlags = std::to_array<Setting>({
     {"expect-head", "", "", "HEX", "serve only a history whose audit holds the entry of this hash",
      kServeCommand},
     {"admin-token-file", "", "", "FILE", "operators' tokens, one name:token a line", kServeCommand},
+    {"trusted-proxy-cidrs", "", "", "CIDR,...",
+     "headers of tenants and identities count from these networks only (from everywhere)",
+     kServeCommand},
     {"log-level", "l", "logging.level", "debug|info|warn|error", "what is logged (info)", kBoth},
     {"grant-to", "", "", "ROLE", "give this role what a server needs", kMigrateCommand},
 });
@@ -83,12 +86,17 @@ constexpr auto kKeys = std::to_array<Setting>({
      "how long a request may take to come in, at least 1s (30s)", kServeCommand},
     {"server-write-timeout", "", "server.timeouts.write", "DURATION",
      "how long a client may take nothing of its answer, at least 1s (30s)", kServeCommand},
-    {"", "", "server.jwt.enabled", "BOOL", "", 0},
+    {"server-jwt-enabled", "", "server.jwt.enabled", "",
+     "check the tokens of server.jwt.configs (on where there is a configuration file)",
+     kServeCommand},
     {"server-https-enabled", "", "server.tls.enabled", "BOOL", "serve TLS", kServeCommand},
     {"server-https-cert-file", "", "server.tls.cert_file", "FILE", "certificates, PEM",
      kServeCommand},
     {"server-https-key-file", "", "server.tls.key_file", "FILE", "private key, PEM", kServeCommand},
-    {"", "", "server.tenant.enabled", "BOOL", "", 0, Effect::kMustBeOff},
+    {"server-tenant-enabled", "", "server.tenant.enabled", "",
+     "tell tenants apart by the headers of server.tenant.dimensions", kServeCommand},
+    {"server-tenant-system-header", "", "server.tenant.system_header", "NAME",
+     "the header that says `true` when the system itself asks", kServeCommand},
     {"server-hostname", "", "server.hostname", "NAME", "of log lines (this machine's)",
      kServeCommand},
     {"db-dialect", "", "database.dialect", "postgres", "the only one there is", kBoth,
@@ -196,12 +204,6 @@ absl::StatusOr<Settings> Settings::Load(std::map<std::string, std::string, std::
           std::string(file.status().message().data(), file.status().message().size())));
     }
     settings.file_ = *std::move(file);
-  }
-  for (const Value& value : settings.Given(Effect::kMustBeOff)) {
-    if (value.text != "false" && value.text != "0") {
-      return absl::FailedPreconditionError(
-          absl::StrFormat("%s: this version cannot do that; set it to false", value.source));
-    }
   }
   for (const Value& value : settings.Given(Effect::kNone)) {
     if (value.text != "false") {

@@ -14,6 +14,7 @@
 
 #include <absl/status/statusor.h>
 
+#include "api/identity/options.h"
 #include "projections/registry.h"
 
 namespace api {
@@ -24,7 +25,6 @@ enum CommandBit : unsigned { kServeCommand = 1, kMigrateCommand = 2 };
 enum class Effect {
   kWorks,
   kNone,        // Accepted for files written for other servers; a warning says it does nothing.
-  kMustBeOff,   // Promises something that this server cannot do: anything but `false` is refused.
   kOnDatabase,  // Works only where a database keeps the data; api/main/serve_config.cc refuses it
                 // elsewhere.
   kOnDisk,      // Works only where something keeps the data.
@@ -47,6 +47,8 @@ std::span<const Setting> AllSettings();
 struct ConfigFile {
   std::map<std::string, std::string, std::less<>> values;  // By key.
   std::optional<std::vector<projections::EntityDescriptor>> entities;
+  std::vector<IssuerOptions> issuers;       // `server.jwt.configs`
+  std::vector<TenantDimension> dimensions;  // `server.tenant.dimensions`
 };
 
 // Reads YAML text. Fails with kInvalidArgument, naming the line: not YAML, a key that is unknown
@@ -77,8 +79,8 @@ class Settings {
   };
 
   // `flags` by the flag's name. The configuration file is read here: --config, HYPERFLEET_CONFIG,
-  // or the first of `usual_files` that is there (none need be); then its
-  // settings of Effect::kMustBeOff are refused and those of kNone are listed in `without_effect`.
+  // or the first of `usual_files` that is there (none need be); then its settings of Effect::kNone
+  // are listed in `without_effect`.
   // A variable HALO_... that is no setting is refused too (api/main/variables.h).
   static absl::StatusOr<Settings> Load(std::map<std::string, std::string, std::less<>> flags,
                                        Environment environment,

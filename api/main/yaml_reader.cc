@@ -48,6 +48,14 @@ absl::StatusOr<int> YamlNumber(const YAML::Node& node) {
   return number;
 }
 
+absl::StatusOr<bool> YamlBool(const YAML::Node& node, std::string_view what) {
+  bool value = false;
+  if (!node.IsScalar() || !YAML::convert<bool>::decode(node, value)) {
+    return AtLine(node, absl::StrFormat("%s must be true or false", what));
+  }
+  return value;
+}
+
 absl::StatusOr<std::vector<std::string>> YamlTexts(const YAML::Node& node) {
   std::vector<std::string> texts;
   if (!node.IsSequence()) {

@@ -25,6 +25,8 @@ absl::StatusOr<std::vector<std::pair<std::string, YAML::Node>>> YamlMembers(cons
 // A single value; null is the empty text.
 absl::StatusOr<std::string> YamlText(const YAML::Node& node);
 absl::StatusOr<int> YamlNumber(const YAML::Node& node);
+// `what` is the key, for the message.
+absl::StatusOr<bool> YamlBool(const YAML::Node& node, std::string_view what);
 absl::StatusOr<std::vector<std::string>> YamlTexts(const YAML::Node& node);
 
 }  // namespace api

@@ -18,9 +18,12 @@ struct Refused {
   int status;
   std::string_view why;
 };
-constexpr std::array<Refused, 10> kRefused = {{
+constexpr std::array<Refused, 11> kRefused = {{
     {400, "The request is not well-formed, or what it says cannot be."},
-    {403, "It comes from a page of another site."},
+    {401, "There is no token, it is not valid, or it names nobody whom a change could be of."},
+    {403,
+     "It comes from a page of another site, its headers do not say whose it is, or the system "
+     "itself would change something."},
     {404, "There is no such resource."},
     {409, "The state of the resource, or of another one, forbids it."},
     {410, "The cursor is of a history that is gone, or older than what was compacted."},
@@ -129,6 +132,7 @@ JsonObject ComponentHeaders() {
            header("The version of the resource, for `If-Match`. Absent when it is gone.", false)},
           {"Retry-After", header("Seconds to wait.", true)},
           {"Vary", header("What the answer depends on.", true)},
+          {"WWW-Authenticate", header("`Bearer`, and what is wrong with it.", true)},
           {"X-Halo-Cursor",
            header("A point in the history of the store that has all of the answer, for "
                   "`X-Halo-At-Least` and watches.",
@@ -141,6 +145,9 @@ JsonObject ComponentResponses() {
   JsonObject responses;
   for (const Refused& refused : kRefused) {
     JsonObject headers = HeadersOf({"X-Request-ID", "X-Halo-Cursor", "Vary"});
+    if (refused.status == 401) {
+      headers["WWW-Authenticate"] = Ref("headers", "WWW-Authenticate");
+    }
     if (refused.status == 503) {
       headers["Retry-After"] = Ref("headers", "Retry-After");
     }
@@ -155,7 +162,9 @@ JsonObject ComponentResponses() {
 JsonObject ComponentSecurity() {
   return {{"BearerAuth", JsonObject{{"type", "http"},
                                     {"scheme", "bearer"},
-                                    {"description", "Names the actor, for the audit."}}}};
+                                    {"description",
+                                     "A token of an issuer that the server knows (RS256, RS384, "
+                                     "RS512, PS256, ES256 or ES384), or an operator's."}}}};
 }
 
 JsonObject Success(std::string_view description, std::string_view schema, bool has_tag) {

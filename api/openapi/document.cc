@@ -61,7 +61,7 @@ Described DescribeCreate(const ResourceOperation& operation, const KindSchemas& 
                    .parameters = {"IdempotencyKey"},
                    .body = schemas.create,
                    .responses = {},
-                   .refused = {400, 403, 413, 422, 503}};
+                   .refused = {400, 413, 422, 503}};
   if (IsRefusedCreate(operation)) {
     create.summary += ": refused, since its parent is not in the path";
     return create;
@@ -83,7 +83,7 @@ Described DescribeOne(const ResourceOperation& operation, const KindSchemas& sch
               .parameters = {"IfMatch", "IdempotencyKey"},
               .body = schemas.patch,
               .responses = {{"200", Success("As it is now.", schemas.resource, true)}},
-              .refused = {400, 403, 404, 409, 412, 413, 422, 503}};
+              .refused = {400, 404, 409, 412, 413, 422, 503}};
     case ResourceAction::kDelete:
       return {
           .verb = "delete",
@@ -91,14 +91,14 @@ Described DescribeOne(const ResourceOperation& operation, const KindSchemas& sch
           .parameters = {"IfMatch", "IdempotencyKey"},
           .body = {},
           .responses = {{"202", Success("It is on its way out, or gone.", schemas.resource, true)}},
-          .refused = {400, 403, 404, 409, 412, 413, 422, 503}};
+          .refused = {400, 404, 409, 412, 413, 422, 503}};
     case ResourceAction::kForceDelete:
       return {.verb = "forceDelete",
               .summary = "Remove a " + noun + " that is on its way out, and all below it",
               .parameters = {"IfMatch", "IdempotencyKey"},
               .body = "ForceDeleteRequest",
               .responses = {{"204", Success("It is gone.", "", false)}},
-              .refused = {400, 403, 404, 409, 412, 413, 422, 503}};
+              .refused = {400, 404, 409, 412, 413, 422, 503}};
     case ResourceAction::kHistory:
       return {.verb = "getHistoryOf",
               .summary = "Show who changed what of a " + noun + ", newest first, removed or not",
@@ -172,6 +172,8 @@ JsonObject OperationObject(const projections::Registry& registry,
                            const ResourceOperation& operation, const SchemaNames& names,
                            UniqueNames& ids) {
   Described described = Describe(operation, names.Of(operation.scope.kind));
+  // Who may not is told so before anything else is looked at.
+  described.refused.insert(described.refused.end(), {401, 403});
   std::ranges::sort(described.refused);
   JsonObject object{{"operationId", ids.Take(OperationId(operation, described.verb))},
                     {"summary", described.summary},

@@ -5,6 +5,7 @@
 
 #include "api/control/routes.h"
 #include "api/resources/routes.h"
+#include "api/server/identity_metrics.h"
 #include "api/server/process_metrics.h"
 #include "engine/base/status_macros.h"
 #include "engine/expected_head.h"
@@ -165,8 +166,15 @@ absl::Status Server::Open(engine::Engine& engine) {
     RETURN_IF_ERROR(engine::FindAuditEntry(engine.journal(), schemas::kAuditStream,
                                            options_.expect_head, engine::Deadline::Infinite()));
   }
+  if (options_.identity.tenant.enabled) {
+    WarnOfNobodys(*store_->main().Last());
+  }
   workers_ = std::make_unique<Workers>(options_.workers, options_.transport.max_queue);
-  dispatcher_ = std::make_unique<Dispatcher>(router_, *store_, *workers_, options_.admin_tokens);
+  ASSIGN_OR_RETURN(authenticator_, Authenticator::Make(options_.identity, engine::SystemClock(),
+                                                       options_.key_pause));
+  admission_ = std::make_unique<Admission>(options_.admin_tokens, *authenticator_);
+  const auto post = [this](std::function<void()> task) { transport_.Post(std::move(task)); };
+  dispatcher_ = std::make_unique<Dispatcher>(router_, *store_, *workers_, *admission_, post);
   readiness_ = std::make_unique<Readiness>(*store_, options_.readiness);
   sweeper_ = std::make_unique<Sweeper>(engine.key_value());
   options_.compaction.lease_ttl = options_.lease_ttl;
@@ -219,6 +227,10 @@ void Server::AddMetricSources() {
     AddCommitter(store_->committer().counters(), samples);
     AddHeartbeat(store_->heartbeat().counters(), store_->feature_level(), samples);
     AddTransport(transport_.stats(), samples);
+    AddIssuers(*authenticator_, samples);
+    if (options_.identity.tenant.enabled) {
+      AddTenancy(*store_->main().Last(), samples);
+    }
     AddPositions(store_->journal().catalogue(), *store_->main().Last(), samples);
     AddPositions(store_->journal().catalogue(), *store_->audit().Last(), samples);
     samples.push_back({"halo_stale_answers_total",

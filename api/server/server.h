@@ -19,6 +19,7 @@
 
 #include <absl/status/statusor.h>
 
+#include "api/dispatch/admission.h"
 #include "api/dispatch/caller.h"
 #include "api/dispatch/compaction.h"
 #include "api/dispatch/dispatcher.h"
@@ -28,6 +29,7 @@
 #include "api/dispatch/workers.h"
 #include "api/http/router.h"
 #include "api/http/transport.h"
+#include "api/identity/authenticator.h"
 #include "api/server/access_log.h"
 #include "api/server/metrics.h"
 #include "api/server/service_routes.h"
@@ -52,6 +54,10 @@ struct ServerOptions {
   // Of the leases that this server campaigns for.
   engine::Duration lease_ttl = std::chrono::seconds(15);
   AdminTokens admin_tokens = {};
+  // Whose tokens the routes of resources take, and how tenants are told apart.
+  IdentityOptions identity = {};
+  // Between two fetches because of keys that an issuer did not have (api/identity/key_source.h).
+  engine::Duration key_pause = KeySourceOptions().pause;
   AccessLogOptions access_log = {};
   projections::Registry registry = projections::Registry::Stock();
   // Serve only if the audit holds an entry of this hash: 64 digits in lower case. Empty: any.
@@ -121,6 +127,8 @@ class Server {
   // Destroyed in the reverse order, after both transports stopped: what runs on the I/O threads
   // uses all of these. The workers end first: their tasks use the dispatcher and the store.
   std::unique_ptr<Store> store_;
+  std::unique_ptr<Authenticator> authenticator_;
+  std::unique_ptr<Admission> admission_;
   std::unique_ptr<Workers> workers_;
   std::unique_ptr<Dispatcher> dispatcher_;
   std::unique_ptr<Readiness> readiness_;

@@ -44,6 +44,9 @@ class ResourceEntry {
   // DELETE was asked for; it goes when nothing is left to wait for.
   bool is_deleting() const { return table_->deletion() != nullptr; }
 
+  // Whether it is some tenant's: it was created while tenants were told apart.
+  bool has_tenancy() const { return table_->tenancy() != nullptr && table_->tenancy()->size() > 0; }
+
   // Everything else.
   const schemas::Resource& table() const { return *table_; }
   const engine::Payload& payload() const { return payload_; }

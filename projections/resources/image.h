@@ -73,8 +73,11 @@ class ResourcesImage final : public engine::ProjectionImage {
 
   ResourcesImage() = default;
   ResourcesImage(ResourceTrees<ImageTree> trees, std::shared_ptr<const KindNames> kinds,
-                 std::uint64_t digest)
-      : trees_(std::move(trees)), kinds_(std::move(kinds)), digest_(digest) {}
+                 std::uint64_t digest, std::size_t without_tenancy)
+      : trees_(std::move(trees)),
+        kinds_(std::move(kinds)),
+        digest_(digest),
+        without_tenancy_(without_tenancy) {}
 
   // The sum, modulo 2^64, over all resources, active and finalizing, of
   //   XXH3(key length u32, key, payload length u64, XXH3(payload) u64)
@@ -86,6 +89,10 @@ class ResourcesImage final : public engine::ProjectionImage {
 
   // Active and finalizing ones together.
   std::size_t size() const { return trees_.by_id.size(); }
+
+  // How many of them are no tenant's, so that only the system sees them where tenants are told
+  // apart.
+  std::size_t without_tenancy() const { return without_tenancy_; }
 
   // Null when there is no such resource (any more).
   const ResourceEntry* Find(std::string_view id) const;
@@ -126,6 +133,7 @@ class ResourcesImage final : public engine::ProjectionImage {
   ResourceTrees<ImageTree> trees_;
   std::shared_ptr<const KindNames> kinds_;
   std::uint64_t digest_ = 0;
+  std::size_t without_tenancy_ = 0;
 };
 
 }  // namespace projections

@@ -110,6 +110,7 @@ absl::Status ResourcesProjection::Remove(const engine::Record& record,
     Unindex(entry.get());
     trees_.by_id.Erase(IdProbe(record.key));
     digest_ -= entry->digest();
+    without_tenancy_ -= entry->has_tenancy() ? 0 : 1;
   }
   return absl::OkStatus();
 }
@@ -121,8 +122,10 @@ void ResourcesProjection::Link(std::shared_ptr<const ResourceEntry> entry) {
   if (const OwnedEntry* found = trees_.by_id.Find(id)) {
     old = found->entry;
     digest_ -= old->digest();
+    without_tenancy_ -= old->has_tenancy() ? 0 : 1;
   }
   digest_ += added->digest();
+  without_tenancy_ += added->has_tenancy() ? 0 : 1;
   trees_.by_id.Insert({id.hint, std::move(entry)});
   if (old == nullptr) {
     Index(added);
@@ -248,6 +251,7 @@ void ResourcesProjection::Reset() {
   trees_.by_target.Clear();
   trees_.by_id.Clear();
   digest_ = 0;
+  without_tenancy_ = 0;
   unpublished_ = 0;
   indexes_are_stale_ = false;
 }
@@ -262,7 +266,7 @@ std::shared_ptr<const engine::ProjectionImage> ResourcesProjection::Publish() {
       ResourceTrees<ImageTree>{trees_.by_id.Snapshot(), trees_.by_age.Snapshot(),
                                trees_.by_kind.Snapshot(), trees_.by_owner.Snapshot(),
                                trees_.by_name.Snapshot(), trees_.by_target.Snapshot()},
-      kinds_, digest_);
+      kinds_, digest_, without_tenancy_);
 }
 
 }  // namespace projections

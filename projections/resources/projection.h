@@ -45,6 +45,7 @@ class ResourcesProjection final : public engine::Projection {
   ResourceTrees<WritableTree> trees_;
   std::shared_ptr<KindNames> kinds_ = std::make_shared<KindNames>();
   std::uint64_t digest_ = 0;
+  std::size_t without_tenancy_ = 0;
   std::size_t unpublished_ = 0;     // Changes since the last publication.
   bool indexes_are_stale_ = false;  // Then they are empty.
 };

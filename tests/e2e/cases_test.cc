@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "engine/base/mutex.h"
+#include "tests/api/cases/identity_worlds.h"
 #include "tests/api/cases/suites.h"
 #include "tests/support/halo_server.h"
 #include "tests/support/status_matchers.h"
@@ -42,9 +43,10 @@ class ProcessWorld final : public cases::World {
  public:
   using MakeStore = std::function<absl::StatusOr<std::unique_ptr<support::TestStore>>()>;
 
-  static std::unique_ptr<cases::World> Make(const MakeStore& make_store, int servers) {
+  static std::unique_ptr<cases::World> Make(const MakeStore& make_store, int servers,
+                                            cases::Callers callers) {
     auto world = std::make_unique<ProcessWorld>();
-    const absl::Status started = world->Start(make_store, servers);
+    const absl::Status started = world->Start(make_store, servers, callers);
     EXPECT_OK(started);
     return started.ok() ? std::move(world) : nullptr;
   }
@@ -69,7 +71,7 @@ class ProcessWorld final : public cases::World {
   }
 
  private:
-  absl::Status Start(const MakeStore& make_store, int servers) {
+  absl::Status Start(const MakeStore& make_store, int servers, cases::Callers callers) {
     auto store = make_store();
     if (!store.ok()) {
       return store.status();
@@ -79,14 +81,21 @@ class ProcessWorld final : public cases::World {
     if (!tokens.ok()) {
       return tokens.status();
     }
-    const auto config = store_->directory().Write("config.yaml", cases::ConfigFile());
+    const auto keys = store_->directory().Write("keys", support::KeySetText({&cases::IssuerKey()}));
+    if (!keys.ok()) {
+      return keys.status();
+    }
+    const auto config = store_->directory().Write(
+        "config.yaml", callers == cases::Callers::kOpen ? cases::ConfigFile()
+                                                        : cases::IdentityYaml(callers, *keys));
     if (!config.ok()) {
       return config.status();
     }
+    const std::vector<std::string> flags = {"--admin-token-file", *tokens,
+                                            "--max-body",         std::to_string(cases::kMaxBody),
+                                            "--config",           *config};
     for (int i = 0; i < servers; ++i) {
-      auto server = support::HaloServer::Start(
-          *store_, {"--admin-token-file", *tokens, "--max-body", std::to_string(cases::kMaxBody),
-                    "--config", *config});
+      auto server = support::HaloServer::Start(*store_, flags);
       if (!server.ok()) {
         return server.status();
       }
@@ -102,11 +111,22 @@ class ProcessWorld final : public cases::World {
 };
 
 cases::WorldFactory Factory(const std::string& name, const ProcessWorld::MakeStore& make_store,
-                            int servers) {
-  return {name, [make_store, servers] { return ProcessWorld::Make(make_store, servers); }};
+                            int servers, cases::Callers callers = cases::Callers::kOpen) {
+  return {name, [make_store, servers, callers] {
+            return ProcessWorld::Make(make_store, servers, callers);
+          }};
+}
+
+absl::StatusOr<std::unique_ptr<support::TestStore>> Files() {
+  return support::TestStore::OnFiles();
+}
+absl::StatusOr<std::unique_ptr<support::TestStore>> Postgres() {
+  return support::TestStore::OnPostgres();
 }
 
 }  // namespace
+
+using cases::Callers;
 
 HALO_INSTANTIATE_CASES(Http,
                        Factory(
@@ -116,3 +136,9 @@ HALO_INSTANTIATE_CASES(Http,
                        Factory(
                            "replicas", [] { return support::TestStore::OnPostgres(); }, 2),
                        Factory("pooled", [] { return support::TestStore::OnPostgres(true); }, 2));
+HALO_INSTANTIATE_AUTH(Http, Factory("file_tokens", Files, 1, Callers::kTokens),
+                      Factory("postgres_tokens", Postgres, 1, Callers::kTokens),
+                      Factory("replicas_tokens", Postgres, 2, Callers::kTokens));
+HALO_INSTANTIATE_TENANTS(Http, Factory("file_tenants", Files, 1, Callers::kTenants),
+                         Factory("postgres_tenants", Postgres, 1, Callers::kTenants),
+                         Factory("replicas_tenants", Postgres, 2, Callers::kTenants));

@@ -8,7 +8,9 @@
 #include "api/server/server.h"
 #include "engine/base/mutex.h"
 #include "schemas/streams.h"
+#include "tests/api/cases/identity_worlds.h"
 #include "tests/api/cases/suites.h"
+#include "tests/support/private_directory.h"
 #include "tests/support/status_matchers.h"
 
 namespace {
@@ -23,10 +25,16 @@ std::string Lower(std::string text) {
 // Asks the router without a socket.
 class MemoryWorld final : public cases::World {
  public:
-  static std::unique_ptr<cases::World> Make() {
+  static std::unique_ptr<cases::World> Make(cases::Callers callers) {
     auto world = std::make_unique<MemoryWorld>();
+    auto directory = support::PrivateDirectory::Make();
+    EXPECT_OK(directory);
+    const auto keys = (*directory)->Write("keys", support::KeySetText({&cases::IssuerKey()}));
+    EXPECT_OK(keys);
+    world->directory_ = *std::move(directory);
     world->engine_ = engine::memory::Open(schemas::Streams());
     api::ServerOptions options;
+    options.identity = cases::IdentityOf(callers, keys.value_or(""));
     options.admin_tokens = *api::AdminTokens::Parse(cases::TokenFile());
     const auto config = api::ParseConfigFile(cases::ConfigFile());
     EXPECT_OK(config);
@@ -111,10 +119,19 @@ class MemoryWorld final : public cases::World {
     }
   }
 
+  std::unique_ptr<support::PrivateDirectory> directory_;
   std::unique_ptr<engine::Engine> engine_;
   std::unique_ptr<api::Server> server_;
 };
 
+cases::WorldFactory Factory(const std::string& name, cases::Callers callers) {
+  return {name, [callers] { return MemoryWorld::Make(callers); }};
+}
+
 }  // namespace
 
-HALO_INSTANTIATE_CASES(Memory, WorldFactory{"memory", MemoryWorld::Make});
+using cases::Callers;
+
+HALO_INSTANTIATE_CASES(Memory, Factory("memory", Callers::kOpen));
+HALO_INSTANTIATE_AUTH(Memory, Factory("memory_tokens", Callers::kTokens));
+HALO_INSTANTIATE_TENANTS(Memory, Factory("memory_tenants", Callers::kTenants));

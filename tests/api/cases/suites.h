@@ -32,10 +32,26 @@ class StreamsCases : public ApiCase {};
 class HistoryCases : public ApiCase {};
 class CursorCases : public ApiCase {};
 
+// On worlds of their own (tests/api/cases/identity_worlds.h).
+class AuthCases : public ApiCase {};
+class TenantCases : public ApiCase {};
+
 }  // namespace cases
 
 #define HALO_INSTANTIATE_SUITE(suite, prefix, ...) \
   INSTANTIATE_TEST_SUITE_P(prefix, suite, testing::Values(__VA_ARGS__), PrintFactory)
+
+// Worlds that check tokens, and worlds that tell tenants apart.
+#define HALO_INSTANTIATE_AUTH(prefix, ...)                \
+  namespace cases {                                       \
+  HALO_INSTANTIATE_SUITE(AuthCases, prefix, __VA_ARGS__); \
+  }                                                       \
+  static_assert(true)
+#define HALO_INSTANTIATE_TENANTS(prefix, ...)               \
+  namespace cases {                                         \
+  HALO_INSTANTIATE_SUITE(TenantCases, prefix, __VA_ARGS__); \
+  }                                                         \
+  static_assert(true)
 
 #define HALO_INSTANTIATE_CASES(prefix, ...)                     \
   namespace cases {                                             \

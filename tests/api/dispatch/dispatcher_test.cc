@@ -6,6 +6,8 @@
 #include "engine/base/reason.h"
 #include "projections/kill_list.h"
 #include "tests/api/dispatch/hooked_engine.h"
+#include "tests/api/dispatch/operators.h"
+#include "tests/support/poll.h"
 
 namespace api {
 namespace {
@@ -45,7 +47,6 @@ class DispatcherTest : public testing::Test {
   void SetUp() override {
     router_.AddFamily(HyperfleetFamily());
     router_.AddFamily(ControlFamily());
-    ASSERT_OK_AND_ASSIGN(tokens_, AdminTokens::Parse("ops:token"));
     StoreOptions options;
     options.look_interval = std::chrono::hours(1);
     ASSERT_OK_AND_ASSIGN(store_, Store::Open(engine_, projections::MainProjections(),
@@ -59,7 +60,8 @@ class DispatcherTest : public testing::Test {
       }
       return std::make_unique<Kill>(std::string(call.request->body()));
     };
-    dispatcher_.emplace(router_, *store_, workers_, tokens_);
+    dispatcher_.emplace(router_, *store_, workers_, operators_.admission(),
+                        [](const std::function<void()>& task) { task(); });
     dispatcher_->Read(Access::kResources, kResource, read);
     dispatcher_->Read(Access::kAdmin, kControl, read);
     dispatcher_->ReadProven(Access::kAdmin, kProvenRoute, [](const Call&, const ProvenView&) {
@@ -78,7 +80,7 @@ class DispatcherTest : public testing::Test {
 
   HookedEngine engine_;
   Router router_;
-  AdminTokens tokens_;
+  dispatch_test::Operators operators_;
   std::unique_ptr<Store> store_;
   Workers workers_{1, 1};
   std::optional<Dispatcher> dispatcher_;
@@ -182,7 +184,9 @@ TEST_F(DispatcherTest, WhatIsSentAgainUnderItsKeyGetsTheFirstAnswer) {
     EXPECT_EQ(HeaderOf(again, "Idempotent-Replayed"), "true");
     EXPECT_EQ(HeaderOf(again, "X-Halo-Tx"), HeaderOf(first, "X-Halo-Tx"));
   }
-  EXPECT_EQ(store_->committer().counters().repeated, 2u);
+  // Counted once the answer is out.
+  EXPECT_TRUE(support::WaitFor([&] { return store_->committer().counters().repeated == 2; },
+                               engine::Deadline::After(std::chrono::seconds(10))));
 }
 
 TEST_F(DispatcherTest, AnotherBodyUnderAKeyIsRefused) {

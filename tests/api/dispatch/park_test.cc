@@ -7,6 +7,7 @@
 #include "schemas/codec.h"
 #include "schemas/killswitch_generated.h"
 #include "tests/api/dispatch/hooked_engine.h"
+#include "tests/api/dispatch/operators.h"
 #include "tests/support/poll.h"
 #include "tests/support/row_builder.h"
 
@@ -30,12 +31,12 @@ class Replica {
   Replica(engine::Engine& engine, engine::Duration look_interval) {
     router_.AddFamily(HyperfleetFamily());
     router_.AddFamily(ControlFamily());
-    tokens_ = *AdminTokens::Parse("ops:token");
     StoreOptions options;
     options.look_interval = look_interval;
     store_ = *Store::Open(engine, projections::MainProjections(), projections::AuditProjections(),
                           options);
-    dispatcher_.emplace(router_, *store_, workers_, tokens_);
+    dispatcher_.emplace(router_, *store_, workers_, operators_.admission(),
+                        [](const std::function<void()>& task) { task(); });
     const auto position = [](const engine::View& view) {
       return JsonResponse(
           200, std::to_string(engine::Raw(view.Find(schemas::kKillSwitchStream)->position)));
@@ -74,7 +75,7 @@ class Replica {
 
  private:
   Router router_;
-  AdminTokens tokens_;
+  dispatch_test::Operators operators_;
   std::unique_ptr<Store> store_;
   Workers workers_{1, 8};
   std::optional<Dispatcher> dispatcher_;

@@ -20,7 +20,7 @@ const TenantOptions kOptions = {
     "X-HyperFleet-System",
     {{"X-HyperFleet-Org", "org", true}, {"X-HyperFleet-Project", "project", false}}};
 
-std::variant<TenantOf, std::string> Resolve(std::vector<HeaderField> headers,
+std::variant<RequestTenant, std::string> Resolve(std::vector<HeaderField> headers,
                                             const TenantOptions& options = kOptions,
                                             const TrustedProxies& trusted = {}) {
   RequestParts parts;
@@ -29,22 +29,22 @@ std::variant<TenantOf, std::string> Resolve(std::vector<HeaderField> headers,
   return ResolveTenant(Request(std::move(parts)), options, trusted);
 }
 
-TenantOf Accepted(const std::variant<TenantOf, std::string>& resolved) {
+RequestTenant Accepted(const std::variant<RequestTenant, std::string>& resolved) {
   const auto* reason = std::get_if<std::string>(&resolved);
   EXPECT_EQ(reason, nullptr) << (reason == nullptr ? "" : *reason);
-  return reason == nullptr ? std::get<TenantOf>(resolved) : TenantOf{TenantScope::Of({}), false};
+  return reason == nullptr ? std::get<RequestTenant>(resolved) : RequestTenant{TenantScope::Of({}), false};
 }
 
-std::string Reason(const std::variant<TenantOf, std::string>& resolved) {
+std::string Reason(const std::variant<RequestTenant, std::string>& resolved) {
   const auto* reason = std::get_if<std::string>(&resolved);
   return reason == nullptr ? "accepted" : *reason;
 }
 
 TEST(ResolveTenantTest, HeadersSayWhoseItIs) {
-  const TenantOf org = Accepted(Resolve({{"x-hyperfleet-org", " acme "}}));
+  const RequestTenant org = Accepted(Resolve({{"x-hyperfleet-org", " acme "}}));
   EXPECT_EQ(org.scope, TenantScope::Of({{"org", "acme"}}));
   EXPECT_FALSE(org.is_system);
-  const TenantOf both =
+  const RequestTenant both =
       Accepted(Resolve({{"X-HyperFleet-Project", "p.1_x-y"}, {"X-HyperFleet-Org", "acme"}}));
   EXPECT_EQ(both.scope, TenantScope::Of({{"org", "acme"}, {"project", "p.1_x-y"}}));
 }
@@ -72,7 +72,7 @@ TEST(ResolveTenantTest, AValueIsShortAndPlain) {
 
 TEST(ResolveTenantTest, TheSystemSeesEverything) {
   for (const char* yes : {"true", "TRUE", " True "}) {
-    const TenantOf system =
+    const RequestTenant system =
         Accepted(Resolve({{"X-HyperFleet-System", yes}, {"X-HyperFleet-Org", "acme"}}));
     EXPECT_TRUE(system.scope.is_all());
     EXPECT_TRUE(system.is_system);

@@ -53,13 +53,6 @@ TEST_F(SettingsTest, StrangersNeedAnExplicitYes) {
   EXPECT_OK(Serve({{"listen", "0.0.0.0:80"}}, {{"HYPERFLEET_SERVER_JWT_ENABLED", "false"}}));
 }
 
-TEST_F(SettingsTest, TokensCannotBeCheckedYet) {
-  EXPECT_THAT(Serve({}, {}, "server: {jwt: {enabled: true}}\n"),
-              StatusIs(absl::StatusCode::kFailedPrecondition, HasSubstr("server.jwt.enabled")));
-  EXPECT_THAT(Serve({}, {}, "logging: {level: info}\n"),
-              StatusIs(absl::StatusCode::kFailedPrecondition, HasSubstr("issuer")));
-}
-
 TEST_F(SettingsTest, ListenersComeFromTheFileToo) {
   const std::string yaml =
       "server: {host: 127.0.0.2, port: 81, jwt: {enabled: false}}\n"

@@ -74,6 +74,18 @@ TEST_F(TenantScopeTest, SeesWhatContainsAllOfItsDimensions) {
               UnorderedElementsAre("acme", "p1", "p2", "other", "none"));
 }
 
+TEST_F(TenantScopeTest, WhatIsNobodysIsCounted) {
+  EXPECT_EQ(store_.image()->without_tenancy(), 1U);
+  const std::string second = AddOf(store_, {}, "second");
+  EXPECT_EQ(store_.image()->without_tenancy(), 2U);
+  store_.PatchSpec(second, "{\"b\":1}");
+  store_.PatchSpec(ids_["acme"], "{\"b\":1}");
+  EXPECT_EQ(store_.image()->without_tenancy(), 2U);
+  store_.Delete(second);
+  store_.ForceDelete(second);
+  EXPECT_EQ(store_.image()->without_tenancy(), 1U);
+}
+
 TEST_F(TenantScopeTest, WithoutDimensionsSeesNothing) {
   EXPECT_THAT(SeenBy(TenantScope::Of({})), IsEmpty());
   EXPECT_EQ(store_.image()->Count({.tenant = TenantScope::Of({})}), 0U);
