@@ -115,9 +115,6 @@ absl::Status ReadFlag(const YAML::Node& node, EntityDescriptor& descriptor) {
   if (!YAML::convert<bool>::decode(node, descriptor.require_spec_schema)) {
     return AtLine(node, "require_spec_schema must be true or false");
   }
-  if (descriptor.require_spec_schema) {
-    return AtLine(node, "require_spec_schema: no schema is configured, and none can be");
-  }
   return absl::OkStatus();
 }
 

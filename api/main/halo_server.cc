@@ -165,6 +165,10 @@ void LogStart(const Settings& settings, const ServeConfig& config, const engine:
   if (!config.warning.empty()) {
     engine::Log(engine::Severity::kWarning, config.warning, {});
   }
+  for (const std::string& schema : config.server.spec_schemas.missing()) {
+    engine::Log(engine::Severity::kWarning, "schema of specs is missing: any object will do",
+                {{"schema", schema}});
+  }
   if (config.server.admin_tokens.empty()) {
     engine::Log(engine::Severity::kInfo,
                 "no --admin-token-file: the routes of operators refuse everybody", {});

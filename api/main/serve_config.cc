@@ -1,5 +1,7 @@
 #include "api/main/serve_config.h"
 
+#include <filesystem>
+#include <system_error>
 #include <utility>
 
 #include <absl/strings/str_format.h>
@@ -111,6 +113,34 @@ absl::Status ReadRegistry(const Settings& settings, ServerOptions& server) {
   return absl::OkStatus();
 }
 
+// The deployer's document. Without one the stock kinds accept any object; kinds that somebody wrote
+// down keep their word.
+absl::Status ReadSpecSchemas(const Settings& settings, ServerOptions& server) {
+  const auto said = settings.Find("server-openapi-schema-path");
+  const std::string path = said ? said->text : "openapi/openapi.yaml";
+  std::error_code error;
+  if (!said && !std::filesystem::exists(path, error)) {
+    if (!settings.has_file() || !settings.file()->entities) {
+      return absl::OkStatus();
+    }
+    const absl::Status none_required = SpecSchemas::CheckNoneRequired(server.registry);
+    return none_required.ok()
+               ? none_required
+               : absl::FailedPreconditionError(absl::StrFormat(
+                     "%s: set server.openapi_schema_path",
+                     std::string(none_required.message().data(), none_required.message().size())));
+  }
+  ASSIGN_OR_RETURN(const std::string document, ReadFile(path));
+  auto schemas = SpecSchemas::Create(document, server.registry);
+  if (!schemas.ok()) {
+    return absl::FailedPreconditionError(absl::StrFormat(
+        "%s: %s", path,
+        std::string(schemas.status().message().data(), schemas.status().message().size())));
+  }
+  server.spec_schemas = *std::move(schemas);
+  return absl::OkStatus();
+}
+
 absl::Status ReadRetention(const Settings& settings, ServerOptions& server) {
   const auto text = settings.Find("retention");
   auto retentions = engine::ParseRetentions(schemas::Streams(), text ? text->text : "");
@@ -184,6 +214,7 @@ absl::StatusOr<ServeConfig> ReadServeConfig(const Settings& settings) {
   RETURN_IF_ERROR(ReadAdminTokens(settings, config.server));
   RETURN_IF_ERROR(ReadExpectedHead(settings, config.server));
   RETURN_IF_ERROR(ReadRegistry(settings, config.server));
+  RETURN_IF_ERROR(ReadSpecSchemas(settings, config.server));
   RETURN_IF_ERROR(ReadRetention(settings, config.server));
   RETURN_IF_ERROR(ReadBackend(settings, config));
   return config;

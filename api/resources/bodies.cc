@@ -7,6 +7,7 @@
 #include "api/json/canonical.h"
 #include "api/json/parser.h"
 #include "api/resources/problems.h"
+#include "api/resources/spec_check.h"
 #include "projections/resources/rules.h"
 
 namespace api {
@@ -58,13 +59,20 @@ std::optional<Problem> ReadText(const JsonObject& object, std::string_view key, 
   return std::nullopt;
 }
 
-// What a spec may look like before anything else is judged: an object, if it is there at all.
-std::optional<Problem> CheckSpecShape(const JsonObject& object) {
+// What a spec may look like before anything else is judged: if it is there at all, an object that
+// the schema of its kind allows.
+std::optional<Problem> CheckSpec(const JsonObject& object,
+                                 const projections::EntityDescriptor& kind,
+                                 const SpecSchemas& schemas) {
   const JsonValue* spec = object.if_contains("spec");
-  if (spec != nullptr && !spec->is_object()) {
+  if (spec == nullptr) {
+    return std::nullopt;
+  }
+  if (!spec->is_object()) {
     return NotAnObject();
   }
-  return std::nullopt;
+  const auto refusal = RefuseSpec(schemas, kind.kind, *spec);
+  return refusal ? std::optional(ProblemOf(*refusal)) : std::nullopt;
 }
 
 std::optional<Problem> ReadSpec(const JsonObject& object, std::string& spec) {
@@ -167,8 +175,9 @@ std::optional<Problem> ReadName(const JsonObject& object, CreateBody& create) {
   return std::nullopt;
 }
 
-std::optional<Problem> ReadTypedCreate(const JsonObject& object, CreateBody& create) {
-  if (auto problem = CheckSpecShape(object)) {
+std::optional<Problem> ReadTypedCreate(const JsonObject& object, const SpecSchemas& schemas,
+                                       CreateBody& create) {
+  if (auto problem = CheckSpec(object, *create.kind, schemas)) {
     return problem;
   }
   std::string kind;
@@ -191,7 +200,8 @@ std::optional<Problem> ReadTypedCreate(const JsonObject& object, CreateBody& cre
 }
 
 std::optional<Problem> ReadRootCreate(const JsonObject& object,
-                                      const projections::Registry& registry, CreateBody& create) {
+                                      const projections::Registry& registry,
+                                      const SpecSchemas& schemas, CreateBody& create) {
   if (auto problem = ReadSpec(object, create.spec)) {
     return problem;
   }
@@ -211,6 +221,9 @@ std::optional<Problem> ReadRootCreate(const JsonObject& object,
   }
   if (!create.kind->is_root()) {
     return ChildNeedsParent(*create.kind, registry);
+  }
+  if (auto problem = CheckSpec(object, *create.kind, schemas)) {
+    return problem;
   }
   return ReadName(object, create);
 }
@@ -257,12 +270,18 @@ std::optional<Problem> CheckPatchKeys(const JsonObject& object) {
 }
 
 std::optional<Problem> ReadPatch(const JsonObject& object,
-                                 const projections::EntityDescriptor* kind, PatchBody& patch) {
+                                 const projections::EntityDescriptor* kind,
+                                 const SpecSchemas& schemas, PatchBody& patch) {
   if (auto problem = CheckPatchKeys(object)) {
     return problem;
   }
   if (object.contains("spec")) {
     if (auto problem = ReadSpec(object, patch.spec.emplace())) {
+      return problem;
+    }
+    if (kind == nullptr) {
+      patch.unchecked_spec = object.at("spec");
+    } else if (auto problem = CheckSpec(object, *kind, schemas)) {
       return problem;
     }
   }
@@ -295,27 +314,33 @@ std::size_t CountCharacters(std::string_view utf8) {
 }  // namespace
 
 std::variant<Problem, CreateBody> ParseTypedCreate(std::string_view body,
-                                                   const projections::EntityDescriptor& kind) {
+                                                   const projections::EntityDescriptor& kind,
+                                                   const SpecSchemas& schemas) {
   CreateBody create;
   create.kind = &kind;
-  return ParseCreate(body, std::move(create), ReadTypedCreate);
+  return ParseCreate(body, std::move(create),
+                     [&schemas](const JsonObject& object, CreateBody& found) {
+                       return ReadTypedCreate(object, schemas, found);
+                     });
 }
 
 std::variant<Problem, CreateBody> ParseRootCreate(std::string_view body,
-                                                  const projections::Registry& registry) {
-  return ParseCreate(body, {}, [&registry](const JsonObject& object, CreateBody& create) {
-    return ReadRootCreate(object, registry, create);
+                                                  const projections::Registry& registry,
+                                                  const SpecSchemas& schemas) {
+  return ParseCreate(body, {}, [&](const JsonObject& object, CreateBody& create) {
+    return ReadRootCreate(object, registry, schemas, create);
   });
 }
 
 std::variant<Problem, PatchBody> ParsePatch(std::string_view body,
-                                            const projections::EntityDescriptor* kind) {
+                                            const projections::EntityDescriptor* kind,
+                                            const SpecSchemas& schemas) {
   JsonObject object;
   if (auto problem = ParseObject(body, object)) {
     return *std::move(problem);
   }
   PatchBody patch;
-  if (auto problem = ReadPatch(object, kind, patch)) {
+  if (auto problem = ReadPatch(object, kind, schemas, patch)) {
     return *std::move(problem);
   }
   return patch;

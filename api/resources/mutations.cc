@@ -7,6 +7,7 @@
 #include "api/resources/bodies.h"
 #include "api/resources/problems.h"
 #include "api/resources/routes.h"
+#include "api/resources/spec_check.h"
 #include "engine/base/check.h"
 #include "engine/base/clock.h"
 #include "engine/base/logging.h"
@@ -108,9 +109,18 @@ projections::Target TargetOf(const Call& call, RouteScope scope) {
           .above = OwnersAbove(*call.request, scope)};
 }
 
-Prepared PrepareCreate(const Call& call, const projections::Registry& registry, RouteScope scope) {
-  auto parsed = scope.kind == nullptr ? ParseRootCreate(call.request->body(), registry)
-                                      : ParseTypedCreate(call.request->body(), *scope.kind);
+// What mutations are judged by, beside the request.
+struct Knowledge {
+  const projections::Registry& registry;
+  const SpecSchemas& schemas;
+  Store& store;
+};
+
+Prepared PrepareCreate(const Call& call, const Knowledge& knowledge, RouteScope scope) {
+  const projections::Registry& registry = knowledge.registry;
+  auto parsed = scope.kind == nullptr
+                    ? ParseRootCreate(call.request->body(), registry, knowledge.schemas)
+                    : ParseTypedCreate(call.request->body(), *scope.kind, knowledge.schemas);
   if (auto* problem = std::get_if<Problem>(&parsed)) {
     return ProblemResponse(*call.request, *problem);
   }
@@ -138,8 +148,21 @@ Prepared PrepareCreate(const Call& call, const projections::Registry& registry, 
       });
 }
 
-Prepared PreparePatch(const Call& call, const projections::Registry& registry, RouteScope scope) {
-  auto parsed = ParsePatch(call.request->body(), scope.kind);
+// The rule asks for it under the journal's lock. By then the work has been done, for the kind that
+// the resource has in the newest view: a resource keeps its kind.
+std::function<std::optional<projections::Refusal>(std::string_view)> CheckLater(
+    const Knowledge& knowledge, std::string_view id, JsonValue spec) {
+  const auto check = std::make_shared<LateSpecCheck>(knowledge.schemas, std::move(spec));
+  const engine::ViewPtr view = knowledge.store.main().Last();
+  const auto image = engine::ImageIn<projections::ResourcesImage>(*view);
+  if (const projections::ResourceEntry* entry = image.ok() ? (*image)->Find(id) : nullptr) {
+    check->For(entry->kind());
+  }
+  return [check](std::string_view kind) { return check->For(kind); };
+}
+
+Prepared PreparePatch(const Call& call, const Knowledge& knowledge, RouteScope scope) {
+  auto parsed = ParsePatch(call.request->body(), scope.kind, knowledge.schemas);
   if (auto* problem = std::get_if<Problem>(&parsed)) {
     return ProblemResponse(*call.request, *problem);
   }
@@ -152,28 +175,30 @@ Prepared PreparePatch(const Call& call, const projections::Registry& registry, R
   patch.references = std::move(body.references);
   patch.actor = call.caller.actor;
   std::string id = patch.target.id;
+  if (body.unchecked_spec) {
+    patch.check_spec = CheckLater(knowledge, id, *std::move(body.unchecked_spec));
+  }
   return std::make_unique<ResourceMutation>(
-      call, registry, std::move(id), 200,
+      call, knowledge.registry, std::move(id), 200,
       [patch = std::move(patch)](const projections::RuleContext& context) {
         return projections::JudgePatch(patch, context);
       });
 }
 
-Prepared PrepareDelete(const Call& call, const projections::Registry& registry, RouteScope scope) {
+Prepared PrepareDelete(const Call& call, const Knowledge& knowledge, RouteScope scope) {
   projections::DeleteRequest remove;
   remove.target = TargetOf(call, scope);
   remove.if_match = IfMatch(*call.request);
   remove.actor = call.caller.actor;
   std::string id = remove.target.id;
   return std::make_unique<ResourceMutation>(
-      call, registry, std::move(id), 202,
+      call, knowledge.registry, std::move(id), 202,
       [remove = std::move(remove)](const projections::RuleContext& context) {
         return projections::JudgeDelete(remove, context);
       });
 }
 
-Prepared PrepareForceDelete(const Call& call, const projections::Registry& registry,
-                            RouteScope scope) {
+Prepared PrepareForceDelete(const Call& call, const Knowledge& knowledge, RouteScope scope) {
   auto reason = ParseForceDelete(call.request->body());
   if (auto* problem = std::get_if<Problem>(&reason)) {
     return ProblemResponse(*call.request, *problem);
@@ -191,13 +216,13 @@ Prepared PrepareForceDelete(const Call& call, const projections::Registry& regis
                {"actor", remove.actor},
                {"reason", remove.reason}});
   return std::make_unique<ResourceMutation>(
-      call, registry, std::move(id), kNoContent,
+      call, knowledge.registry, std::move(id), kNoContent,
       [remove = std::move(remove)](const projections::RuleContext& context) {
         return projections::JudgeForceDelete(remove, context);
       });
 }
 
-using Prepare = Prepared (*)(const Call&, const projections::Registry&, RouteScope);
+using Prepare = Prepared (*)(const Call&, const Knowledge&, RouteScope);
 
 Prepare PrepareOf(ResourceAction action) {
   switch (action) {
@@ -221,10 +246,11 @@ Prepare PrepareOf(ResourceAction action) {
 }  // namespace
 
 void AddMutation(Dispatcher& dispatcher, const projections::Registry& registry,
-                 const ResourceOperation& operation) {
+                 const SpecSchemas& schemas, const ResourceOperation& operation) {
+  const Knowledge knowledge{registry, schemas, dispatcher.store()};
   dispatcher.Mutate(Access::kResources, operation.method, operation.pattern,
-                    [&registry, scope = operation.scope, prepare = PrepareOf(operation.action)](
-                        const Call& call) { return prepare(call, registry, scope); });
+                    [knowledge, scope = operation.scope, prepare = PrepareOf(operation.action)](
+                        const Call& call) { return prepare(call, knowledge, scope); });
 }
 
 }  // namespace api

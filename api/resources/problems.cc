@@ -25,6 +25,8 @@ ProblemCode CodeOf(projections::RefusalReason reason) {
     case projections::RefusalReason::kNeedsReference:
     case projections::RefusalReason::kNotDeleting:
       return ProblemCode::kStateConflict;
+    case projections::RefusalReason::kInvalidSpec:
+      return ProblemCode::kValidation;
     case projections::RefusalReason::kTooLarge:
       return ProblemCode::kPayloadTooLarge;
   }

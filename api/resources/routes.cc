@@ -6,7 +6,8 @@
 
 namespace api {
 
-void AddResourceRoutes(Dispatcher& dispatcher, const projections::Registry& registry) {
+void AddResourceRoutes(Dispatcher& dispatcher, const projections::Registry& registry,
+                       const SpecSchemas& schemas) {
   const auto removed = std::make_shared<RemovedResources>();
   for (const ResourceOperation& operation : ResourceOperations(registry)) {
     if (operation.action == ResourceAction::kHistory) {
@@ -14,7 +15,7 @@ void AddResourceRoutes(Dispatcher& dispatcher, const projections::Registry& regi
     } else if (operation.method == Method::kGet) {
       AddRead(dispatcher, registry, operation);
     } else {
-      AddMutation(dispatcher, registry, operation);
+      AddMutation(dispatcher, registry, schemas, operation);
     }
   }
 }

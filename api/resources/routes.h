@@ -8,12 +8,14 @@
 
 #include "api/dispatch/dispatcher.h"
 #include "api/resources/operations.h"
+#include "api/spec_schema/spec_schemas.h"
 #include "projections/registry.h"
 
 namespace api {
 
-// Both arguments must outlive the router's use.
-void AddResourceRoutes(Dispatcher& dispatcher, const projections::Registry& registry);
+// All arguments must outlive the router's use.
+void AddResourceRoutes(Dispatcher& dispatcher, const projections::Registry& registry,
+                       const SpecSchemas& schemas);
 
 class RemovedResources;
 
@@ -21,7 +23,7 @@ class RemovedResources;
 void AddRead(Dispatcher& dispatcher, const projections::Registry& registry,
              const ResourceOperation& operation);
 void AddMutation(Dispatcher& dispatcher, const projections::Registry& registry,
-                 const ResourceOperation& operation);
+                 const SpecSchemas& schemas, const ResourceOperation& operation);
 void AddHistory(Dispatcher& dispatcher, const projections::Registry& registry,
                 const ResourceOperation& operation, std::shared_ptr<RemovedResources> removed);
 

@@ -200,7 +200,7 @@ void Server::AddRoutes() {
   AddMetricsRoute(router_, metrics_);
   AddApiRoutes(router_, options_.registry);
   AddControlRoutes(*dispatcher_);
-  AddResourceRoutes(*dispatcher_, options_.registry);
+  AddResourceRoutes(*dispatcher_, options_.registry, options_.spec_schemas);
   AddSideRoutes();
 }
 

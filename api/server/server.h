@@ -33,6 +33,7 @@
 #include "api/server/access_log.h"
 #include "api/server/metrics.h"
 #include "api/server/service_routes.h"
+#include "api/spec_schema/spec_schemas.h"
 #include "engine/engine.h"
 #include "projections/registry.h"
 
@@ -60,6 +61,8 @@ struct ServerOptions {
   engine::Duration key_pause = KeySourceOptions().pause;
   AccessLogOptions access_log = {};
   projections::Registry registry = projections::Registry::Stock();
+  // What the registry's kinds demand of specs.
+  SpecSchemas spec_schemas = {};
   // Serve only if the audit holds an entry of this hash: 64 digits in lower case. Empty: any.
   std::string expect_head = {};
   // What the backend adds to /metrics. Must not block.

@@ -53,6 +53,11 @@ Judgement JudgePatch(const PatchRequest& request, const RuleContext& context) {
     return Refuse(*std::move(found.refusal));
   }
   const ResourceEntry& entry = *found.entry;
+  if (request.spec.has_value() && request.check_spec != nullptr) {
+    if (std::optional<Refusal> refusal = request.check_spec(entry.kind())) {
+      return Refuse(*std::move(refusal));
+    }
+  }
   if (std::optional<Refusal> refusal = CheckVersion(entry, request.if_match)) {
     return Refuse(*std::move(refusal));
   }

@@ -13,6 +13,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -32,6 +33,7 @@ namespace projections {
 enum class RefusalReason {
   kNotFound,           // No such resource, or not of that kind or under that parent. 404
   kParentNotFound,     // 404
+  kInvalidSpec,        // Not as the schema of the kind wants it. 400
   kVersionMismatch,    // If-Match names another version. 412
   kMarkedForDeletion,  // The resource, or the parent to be, is finalizing. 409
   kInvalidReference,   // Of an unknown type, too few or many, or a target that will not do. 400
@@ -85,6 +87,9 @@ struct PatchRequest {
   std::optional<Labels> labels;     // Replaces all of them.
   std::string actor;
   std::optional<RequestedReferences> references = {};  // Replaces all of them.
+  // Whether the spec will do for a resource of this kind; for requests that do not say the kind.
+  // Asked once the resource is found. Empty: it has been judged before.
+  std::function<std::optional<Refusal>(std::string_view kind)> check_spec = {};
 };
 
 struct DeleteRequest {

@@ -91,9 +91,18 @@ class ProcessWorld final : public cases::World {
     if (!config.ok()) {
       return config.status();
     }
-    const std::vector<std::string> flags = {"--admin-token-file", *tokens,
-                                            "--max-body",         std::to_string(cases::kMaxBody),
-                                            "--config",           *config};
+    const auto specs = store_->directory().Write("specs.yaml", cases::SpecDocument());
+    if (!specs.ok()) {
+      return specs.status();
+    }
+    const std::vector<std::string> flags = {"--admin-token-file",
+                                            *tokens,
+                                            "--max-body",
+                                            std::to_string(cases::kMaxBody),
+                                            "--config",
+                                            *config,
+                                            "--server-openapi-schema-path",
+                                            *specs};
     for (int i = 0; i < servers; ++i) {
       auto server = support::HaloServer::Start(*store_, flags);
       if (!server.ok()) {

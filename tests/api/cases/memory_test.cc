@@ -39,6 +39,9 @@ class MemoryWorld final : public cases::World {
     const auto config = api::ParseConfigFile(cases::ConfigFile());
     EXPECT_OK(config);
     options.registry = *projections::Registry::Create(*config->entities);
+    auto schemas = api::SpecSchemas::Create(cases::SpecDocument(), options.registry);
+    EXPECT_OK(schemas);
+    options.spec_schemas = *std::move(schemas);
     auto server = api::Server::Start(*world->engine_, std::move(options));
     EXPECT_OK(server);
     world->server_ = *std::move(server);

@@ -13,6 +13,7 @@ class PatchCases : public ApiCase {};
 class ListCases : public ApiCase {};
 class DeleteCases : public ApiCase {};
 class BadInputCases : public ApiCase {};
+class SpecCases : public ApiCase {};
 class ThreeLevelCases : public ApiCase {};
 class ReferenceCases : public ApiCase {
  protected:
@@ -60,6 +61,7 @@ class TenantCases : public ApiCase {};
   HALO_INSTANTIATE_SUITE(ListCases, prefix, __VA_ARGS__);       \
   HALO_INSTANTIATE_SUITE(DeleteCases, prefix, __VA_ARGS__);     \
   HALO_INSTANTIATE_SUITE(BadInputCases, prefix, __VA_ARGS__);   \
+  HALO_INSTANTIATE_SUITE(SpecCases, prefix, __VA_ARGS__);       \
   HALO_INSTANTIATE_SUITE(KillCases, prefix, __VA_ARGS__);       \
   HALO_INSTANTIATE_SUITE(ReferenceCases, prefix, __VA_ARGS__);  \
   HALO_INSTANTIATE_SUITE(ThreeLevelCases, prefix, __VA_ARGS__); \

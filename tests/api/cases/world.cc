@@ -63,7 +63,7 @@ entities:
   name_max_len: 15
 - {kind: Channel, plural: channels}
 - {kind: Version, plural: versions, parent_kind: Channel, on_parent_delete: restrict}
-- {kind: WifConfig, plural: wifconfigs}
+- {kind: WifConfig, plural: wifconfigs, spec_schema_name: WifConfigSpec}
 - {kind: RefTarget, plural: reftargets}
 - kind: RefSource
   plural: refsources
@@ -82,6 +82,30 @@ entities:
   parent_kind: Zone
   on_parent_delete: cascade
   required_adapters: [drain]
+)";
+}
+
+std::string SpecDocument() {
+  return R"(openapi: 3.0.3
+info: {title: Specs of the cases, version: '1'}
+paths: {}
+components:
+  schemas:
+    ClusterSpec: {type: object}
+    NodePoolSpec: {type: object}
+    ChannelSpec: {type: object}
+    VersionSpec: {type: object}
+    WifConfigSpec:
+      type: object
+      properties:
+        issuer: {$ref: '#/components/schemas/Issuer'}
+        tiers: {type: array, uniqueItems: true, items: {type: string}}
+        limit: {type: integer, maximum: 9007199254740992}
+    Issuer:
+      type: object
+      required: [url]
+      properties:
+        url: {type: string, pattern: '^https://'}
 )";
 }
 

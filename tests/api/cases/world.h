@@ -59,6 +59,8 @@ std::string TokenFile();
 // RefTargets. A Region owns Zones, which go with it; a Zone owns Hosts (go with it), Locks (hold
 // it) and Drives (go with it once their adapter has finalized).
 std::string ConfigFile();
+// The OpenAPI document with the schemas of specs. Permissive, but for some members of WifConfigs.
+std::string SpecDocument();
 // The limit of request bodies in every world.
 inline constexpr std::size_t kMaxBody = std::size_t{2} << 20;
 

@@ -299,7 +299,7 @@ TEST(ConfigFileTest, EveryMistakeIsFoundWithItsLine) {
       {"entities: {}\n", "entities must be a list"},
       {"entities:\n- knid: A\n", "line 2: unknown key entities[].knid"},
       {"entities:\n- on_parent_delete: maybe\n", "restrict or cascade"},
-      {"entities:\n- require_spec_schema: true\n", "schema"},
+      {"entities:\n- require_spec_schema: maybe\n", "true or false"},
       {"entities:\n- references: {}\n", "references must be a list"},
       {"entities:\n- references: [{ref_typ: a}]\n", "entities[].references[].ref_typ"},
       {"entities:\n- references: [{min: many}]\n", "expected a number"},
@@ -358,6 +358,33 @@ TEST(ConfigFileTest, ReferencesAndConditionsAreRead) {
   EXPECT_EQ(zone.conditions[0].status_expression, "b");
   EXPECT_EQ(zone.conditions[0].reason_expression, "c");
   EXPECT_EQ(zone.conditions[0].message_expression, "d");
+}
+
+// Case 96.
+TEST_F(SettingsTest, AMissingSchemaThatIsRequiredRefusesToStart) {
+  const std::string entities =
+      "entities:\n- {kind: A, plural: as, spec_schema_name: ASpec, require_spec_schema: true}\n";
+  EXPECT_THAT(Serve({}, {}, kOpen + entities),
+              StatusIs(absl::StatusCode::kFailedPrecondition, HasSubstr("the schema ASpec")));
+  const std::string head = "openapi: 3.0.3\ninfo: {title: T, version: '1'}\npaths: {}\n";
+  const std::string schemas = "components: {schemas: {ASpec: {required: [a]}}}\n";
+  EXPECT_THAT(
+      Serve({{"server-openapi-schema-path", Write("none.yaml", head)}}, {}, kOpen + entities),
+      StatusIs(absl::StatusCode::kFailedPrecondition, HasSubstr("the schema ASpec")));
+  ASSERT_OK_AND_ASSIGN(const ServeConfig config,
+                       Serve({{"server-openapi-schema-path", Write("some.yaml", head + schemas)}},
+                             {}, kOpen + entities));
+  EXPECT_EQ(config.server.spec_schemas.Check("A", JsonObject()).size(), 1u);
+}
+
+TEST_F(SettingsTest, TheDocumentOfSchemasIsReadWhereItIsNamed) {
+  EXPECT_THAT(Serve({{"server-openapi-schema-path", "/nowhere/openapi.yaml"}}, {}),
+              StatusIs(absl::StatusCode::kNotFound, HasSubstr("/nowhere/openapi.yaml")));
+  EXPECT_THAT(Serve({}, {{"HYPERFLEET_SERVER_OPENAPI_SCHEMA_PATH", Write("bad.yaml", "a: 1")}}),
+              StatusIs(absl::StatusCode::kFailedPrecondition, HasSubstr("not an OpenAPI")));
+  // The stock kinds require schemas of a document; without one any object will do.
+  ASSERT_OK_AND_ASSIGN(const ServeConfig config, Serve({}, {}));
+  EXPECT_EQ(config.server.spec_schemas.NameFor("Cluster"), nullptr);
 }
 
 TEST_F(SettingsTest, ABadRegistryRefusesToStart) {

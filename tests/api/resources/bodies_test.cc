@@ -4,6 +4,7 @@
 
 #include "api/resources/list_params.h"
 #include "api/resources/problems.h"
+#include "api/resources/spec_check.h"
 #include "tests/api/dispatch/hooked_engine.h"
 
 namespace api {
@@ -31,11 +32,11 @@ std::string Verdict(const std::variant<Problem, Body>& parsed) {
 }
 
 std::string Typed(const std::string& body) {
-  return Verdict(ParseTypedCreate(body, *Stock().FindKind("Cluster")));
+  return Verdict(ParseTypedCreate(body, *Stock().FindKind("Cluster"), SpecSchemas()));
 }
 
 std::string Root(const std::string& body) {
-  return Verdict(ParseRootCreate(body, Stock()));
+  return Verdict(ParseRootCreate(body, Stock(), SpecSchemas()));
 }
 
 TEST(BodiesTest, TypedCreatesAreCheckedInOrder) {
@@ -53,7 +54,7 @@ TEST(BodiesTest, TypedCreatesAreCheckedInOrder) {
             "VAL-000 labels[a]");
   const auto labels = ParseTypedCreate(
       R"({"kind":"Cluster","name":"abc","spec":{},"labels":{"a":1,"b":"- -","c":2}})",
-      *Stock().FindKind("Cluster"));
+      *Stock().FindKind("Cluster"), SpecSchemas());
   EXPECT_EQ(std::get<Problem>(labels).errors.size(), 3u);
   EXPECT_EQ(Typed(R"({"kind":"Cluster","name":"abc","spec":{},"references":{"x":[]}})"),
             "VAL-000 references");
@@ -69,7 +70,8 @@ TEST(BodiesTest, RootCreatesAreCheckedInTheirOrder) {
   EXPECT_EQ(Root(R"({"spec":{}})"), "VAL-000 kind");
   EXPECT_EQ(Root(R"({"kind":"Channel","spec":{},"name":"UPPER"})"), "VAL-000 name");
   EXPECT_EQ(Root(R"({"kind":"Channel","spec":{},"name":"abc"})"), "ok");
-  const auto child = ParseRootCreate(R"({"kind":"Version","spec":{},"name":"UPPER"})", Stock());
+  const auto child =
+      ParseRootCreate(R"({"kind":"Version","spec":{},"name":"UPPER"})", Stock(), SpecSchemas());
   EXPECT_EQ(std::get<Problem>(child).status, 422);
   EXPECT_THAT(std::get<Problem>(child).detail, HasSubstr("channels"));
 }
@@ -77,7 +79,7 @@ TEST(BodiesTest, RootCreatesAreCheckedInTheirOrder) {
 TEST(BodiesTest, SpecsBecomeCanonical) {
   const auto parsed = ParseTypedCreate(
       R"({"kind":"Cluster","name":"abc","spec":{ "b" : 1.0, "a" : 18446744073709551615 }})",
-      *Stock().FindKind("Cluster"));
+      *Stock().FindKind("Cluster"), SpecSchemas());
   EXPECT_EQ(std::get<CreateBody>(parsed).spec, R"({"a":18446744073709551615,"b":1})");
 }
 
@@ -89,7 +91,7 @@ TEST(BodiesTest, RecordsHaveALimit) {
 
 TEST(BodiesTest, Patches) {
   const auto verdict = [](const std::string& body) {
-    return Verdict(ParsePatch(body, Stock().FindKind("Cluster")));
+    return Verdict(ParsePatch(body, Stock().FindKind("Cluster"), SpecSchemas()));
   };
   EXPECT_EQ(verdict("{}"), "VAL-005");
   EXPECT_EQ(verdict(R"({"spec":null})"), "VAL-005");
@@ -99,7 +101,8 @@ TEST(BodiesTest, Patches) {
   EXPECT_EQ(verdict(R"({"labels":{"-":"x"}})"), "VAL-000 labels");
   EXPECT_EQ(verdict(R"({"references":{"a":[]}})"), "VAL-000 references");
   EXPECT_EQ(verdict(R"({"references":{}})"), "ok");
-  const auto patch = std::get<PatchBody>(ParsePatch(R"({"labels":{"a":"b"}})", nullptr));
+  const auto patch =
+      std::get<PatchBody>(ParsePatch(R"({"labels":{"a":"b"}})", nullptr, SpecSchemas()));
   EXPECT_FALSE(patch.spec.has_value());
   EXPECT_EQ(patch.labels, (projections::Labels{{"a", "b"}}));
 }
@@ -109,7 +112,7 @@ TEST(BodiesTest, ReferencesHaveAShape) {
   kind.kind = "Pool";
   kind.references = {{.ref_type = "net", .target_kind = "Net", .min = 1}};
   const auto verdict = [&kind](const std::string& references) {
-    return Verdict(ParsePatch("{\"references\":" + references + "}", &kind));
+    return Verdict(ParsePatch("{\"references\":" + references + "}", &kind, SpecSchemas()));
   };
   EXPECT_EQ(verdict("[]"), "VAL-000 references");
   EXPECT_EQ(verdict(R"({"net":{}})"), "VAL-000 references.net");
@@ -122,9 +125,47 @@ TEST(BodiesTest, ReferencesHaveAShape) {
   EXPECT_EQ(verdict(R"({"net":[{"id":"x","kind":"Net","href":"ignored"}]})"), "ok");
   EXPECT_EQ(verdict("null"), "VAL-005");
   // Where the kind is not known, the rule judges what belongs to it.
-  const auto parsed = ParsePatch(R"({"references":{"x":[{"id":"a","kind":"B"}]}})", nullptr);
+  const auto parsed =
+      ParsePatch(R"({"references":{"x":[{"id":"a","kind":"B"}]}})", nullptr, SpecSchemas());
   EXPECT_EQ(std::get<PatchBody>(parsed).references,
             (projections::RequestedReferences{{"x", {{"a", "B"}}}}));
+}
+
+// The stock kinds, of which clusters must have a region.
+const SpecSchemas& Regions() {
+  static const SpecSchemas schemas = *SpecSchemas::Create(
+      "{openapi: 3.0.3, info: {title: T, version: '1'}, paths: {}, components: {schemas: {"
+      "ClusterSpec: {type: object, required: [region]}, NodePoolSpec: {},"
+      "ChannelSpec: {properties: {size: {type: integer}}}}}}",
+      Stock());
+  return schemas;
+}
+
+TEST(SpecCheckTest, SchemasAreBeforeKindsAndNames) {
+  const auto typed = [](const std::string& body) {
+    return Verdict(ParseTypedCreate(body, *Stock().FindKind("Cluster"), Regions()));
+  };
+  EXPECT_EQ(typed(R"({"kind":"Channel","spec":{}})"), "VAL-000 spec.region");
+  EXPECT_EQ(typed(R"({"kind":"Channel"})"), "VAL-000 kind");
+  EXPECT_EQ(typed(R"({"kind":"Cluster","name":"abc","spec":{"region":1}})"), "ok");
+  const auto root = [](const std::string& body) {
+    return Verdict(ParseRootCreate(body, Stock(), Regions()));
+  };
+  EXPECT_EQ(root(R"({"kind":"Channel","name":"UPPER","spec":{"size":"x"}})"), "VAL-000 spec.size");
+  EXPECT_EQ(root(R"({"kind":"Nothing","spec":{"size":"x"}})"), "VAL-000 kind");
+}
+
+TEST(SpecCheckTest, APatchIsCheckedWhereItsKindIsKnown) {
+  const auto* const cluster = Stock().FindKind("Cluster");
+  EXPECT_EQ(Verdict(ParsePatch(R"({"spec":{}})", cluster, Regions())), "VAL-000 spec.region");
+  EXPECT_EQ(Verdict(ParsePatch(R"({"labels":{}})", cluster, Regions())), "ok");
+  auto late = ParsePatch(R"({"spec":{}})", nullptr, Regions());
+  auto& body = std::get<PatchBody>(late);
+  ASSERT_TRUE(body.unchecked_spec.has_value());
+  LateSpecCheck check(Regions(), *std::move(body.unchecked_spec));
+  EXPECT_EQ(check.For("Cluster")->errors.at(0).field, "spec.region");
+  EXPECT_EQ(check.For("Cluster")->errors.at(0).field, "spec.region");
+  EXPECT_FALSE(check.For("Channel").has_value());
 }
 
 TEST(ListParamsTest, AColumnCountsOnce) {
