@@ -8,6 +8,8 @@
 #include "projections/registry.h"
 #include "projections/resources/document.h"
 #include "projections/resources/image.h"
+#include "projections/statuses/document.h"
+#include "projections/statuses/image.h"
 
 namespace api::cli {
 namespace {
@@ -39,10 +41,34 @@ std::string Json(const projections::ResourcesImage& image) {
   const char* separator = "";
   for (const projections::ResourceEntry* entry : image) {
     out += separator;
-    projections::AppendResourceDocument(entry->table(), registry, out);
+    projections::AppendResourceState(entry->table(), registry, out);
     separator = ",";
   }
   return out + "]";
+}
+
+std::string Json(const projections::StatusesImage& image) {
+  std::string out = "{\"conditions\":[";
+  const char* separator = "{\"resource_id\":";
+  for (const projections::StatusEntry* entry : image.AllConditions()) {
+    out += separator;
+    engine::AppendJsonString(entry->resource_id(), out);
+    out += ",\"conditions\":";
+    projections::AppendConditions(entry->table(), out);
+    out += "}";
+    separator = ",{\"resource_id\":";
+  }
+  out += "],\"reports\":[";
+  separator = "{\"resource_id\":";
+  for (const projections::ReportEntry* entry : image.AllReports()) {
+    out += separator;
+    engine::AppendJsonString(entry->resource_id(), out);
+    out += ",\"report\":";
+    projections::AppendReportDocument(entry->table(), out);
+    out += "}";
+    separator = ",{\"resource_id\":";
+  }
+  return out + "]}";
 }
 
 }  // namespace
@@ -55,6 +81,9 @@ std::string StateJson(const engine::StreamView& stream) {
     return Json(*list);
   }
   if (const auto* image = dynamic_cast<const projections::ResourcesImage*>(stream.image.get())) {
+    return Json(*image);
+  }
+  if (const auto* image = dynamic_cast<const projections::StatusesImage*>(stream.image.get())) {
     return Json(*image);
   }
   return "null";

@@ -116,12 +116,36 @@ Described DescribeOne(const ResourceOperation& operation, const KindSchemas& sch
   }
 }
 
+Described DescribeStatuses(const ResourceOperation& operation) {
+  const std::string noun = NounOf(operation.scope);
+  if (operation.action == ResourceAction::kStatuses) {
+    return {.verb = "listStatusesOf",
+            .summary = "List what adapters reported about a " + noun,
+            .parameters = {"Page", "Size", "Freshness"},
+            .body = {},
+            .responses = {{"200", Success("One page, by adapter.", "AdapterStatusList", false)}},
+            .refused = {400, 404, 503}};
+  }
+  return {.verb = "reportStatusOf",
+          .summary = "Report about a " + noun + ", as an adapter",
+          .parameters = {"IdempotencyKey"},
+          .body = "AdapterStatusReport",
+          .responses = {{"201", Success("The report as it is stored.", "AdapterStatus", false)},
+                        {"204", Success("It is older than what is known, of no generation that is "
+                                        "there, or says nothing new: it was dropped.",
+                                        "", false)}},
+          .refused = {400, 403, 404, 413, 422, 503}};
+}
+
 Described Describe(const ResourceOperation& operation, const KindSchemas& schemas) {
   switch (operation.action) {
     case ResourceAction::kList:
       return DescribeList(operation, schemas);
     case ResourceAction::kCreate:
       return DescribeCreate(operation, schemas);
+    case ResourceAction::kStatuses:
+    case ResourceAction::kReport:
+      return DescribeStatuses(operation);
     default:
       return DescribeOne(operation, schemas);
   }

@@ -13,10 +13,12 @@ namespace api {
 namespace {
 
 // What every document has, whatever the registry.
-constexpr std::array<std::string_view, 12> kShared = {
-    "ApiMetadata",       "ForceDeleteRequest", "ObjectReference", "OpenApiDocument",
-    "ProblemDetails",    "ReferenceTarget",    "ResourceChange",  "ResourceHistory",
-    "ResourceCondition", "ResourceSnapshot",   "ResourceStatus",  "ValidationError"};
+constexpr std::array<std::string_view, 18> kShared = {
+    "AdapterCondition",    "AdapterMetadata",   "AdapterStatus",      "AdapterStatusList",
+    "AdapterStatusReport", "ApiMetadata",       "ForceDeleteRequest", "ObjectReference",
+    "OpenApiDocument",     "ProblemDetails",    "ReferenceTarget",    "ReportedCondition",
+    "ResourceChange",      "ResourceCondition", "ResourceHistory",    "ResourceSnapshot",
+    "ResourceStatus",      "ValidationError"};
 
 constexpr std::string_view kNamePattern = "^[a-z0-9]([-a-z0-9]*[a-z0-9])?$";
 
@@ -236,6 +238,69 @@ JsonObject ConditionSchema() {
                    "last_transition_time"});
 }
 
+JsonObject GenerationSchema(std::int64_t minimum, std::string_view description) {
+  JsonObject generation = Integer(minimum, description);
+  generation["format"] = "int32";
+  return generation;
+}
+
+JsonObject ReportedConditionSchema() {
+  return ObjectOf("What an adapter says about one aspect.",
+                  {{"type", Text("Which aspect. Each once.")},
+                   {"status", Choice({"True", "False", "Unknown"}, "Whether it holds.")},
+                   {"reason", Text("Why, in one word.")},
+                   {"message", Text("Why, for people.")}},
+                  {"type", "status"});
+}
+
+JsonObject AdapterConditionSchema() {
+  JsonObject schema = ReportedConditionSchema();
+  schema["properties"].as_object()["last_transition_time"] = Time("When its status last changed.");
+  schema["required"].as_array().emplace_back("last_transition_time");
+  return schema;
+}
+
+JsonObject AdapterMetadataSchema() {
+  JsonObject attempt{
+      {"type", "integer"}, {"format", "int32"}, {"description", "Which try it was."}};
+  return ObjectOf("The job that the adapter ran.",
+                  {{"job_name", Text("Its name.")},
+                   {"job_namespace", Text("Where it ran.")},
+                   {"attempt", std::move(attempt)},
+                   {"started_time", Time("When it began.")},
+                   {"completed_time", Time("When it ended.")},
+                   {"duration", Text("How long it took.")}},
+                  {});
+}
+
+JsonObject AdapterStatusSchema() {
+  return ObjectOf(
+      "The newest report of one adapter.",
+      {{"adapter", Text("Who reported.")},
+       {"observed_generation", GenerationSchema(1, "The generation that it is about.")},
+       {"conditions", ListOf(Ref("schemas", "AdapterCondition"))},
+       {"data", AnyObject("What else the adapter said.")},
+       {"metadata", Ref("schemas", "AdapterMetadata")},
+       {"created_time", Time("When it first reported.")},
+       {"last_report_time", Time("When it last reported.")}},
+      {"adapter", "observed_generation", "conditions", "data", "created_time", "last_report_time"});
+}
+
+JsonObject AdapterReportSchema() {
+  JsonObject adapter = Text("Who reports.");
+  adapter["minLength"] = 1;
+  return ObjectOf(
+      "What an adapter found. Further members are ignored.",
+      {{"adapter", std::move(adapter)},
+       {"observed_generation", GenerationSchema(1, "The generation that it is about.")},
+       {"observed_time", Time("When it was found: at most 30 minutes ago, at most 5 minutes ahead. "
+                              "Absent: now.")},
+       {"conditions", ListOf(Ref("schemas", "ReportedCondition"))},
+       {"data", AnyObject("What else there is to say.")},
+       {"metadata", Ref("schemas", "AdapterMetadata")}},
+      {"adapter", "observed_generation", "conditions"});
+}
+
 JsonObject ProblemSchema() {
   JsonArray codes;
   for (int i = 0; i <= static_cast<int>(ProblemCode::kTimeout); ++i) {
@@ -358,6 +423,17 @@ JsonObject Ref(std::string_view section, std::string_view name) {
 
 JsonObject ComponentSchemas(const projections::Registry& registry, const SchemaNames& names) {
   JsonObject schemas{
+      {"AdapterCondition", AdapterConditionSchema()},
+      {"AdapterMetadata", AdapterMetadataSchema()},
+      {"AdapterStatus", AdapterStatusSchema()},
+      {"AdapterStatusList", ObjectOf("One page of a list.",
+                                     {{"items", ListOf(Ref("schemas", "AdapterStatus"))},
+                                      {"page", Integer(1, "Which page this is.")},
+                                      {"size", Integer(0, "How many items it has.")},
+                                      {"total", Integer(0, "How many the whole list has.")}},
+                                     {"items", "page", "size", "total"})},
+      {"AdapterStatusReport", AdapterReportSchema()},
+      {"ReportedCondition", ReportedConditionSchema()},
       {"ApiMetadata", MetadataSchema()},
       {"ForceDeleteRequest", ForceDeleteSchema()},
       {"ObjectReference", ReferenceSchema()},

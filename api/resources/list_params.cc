@@ -194,4 +194,15 @@ std::variant<Problem, ListParams> ParseListParams(const Request& request,
   return params;
 }
 
+std::variant<Problem, PageParams> ParsePageParams(const Request& request) {
+  std::vector<projections::FieldError> errors;
+  PageParams params;
+  params.page = ReadNumber(request, "page", kMaxPage, 1, errors);
+  params.size = ReadNumber(request, "size", kMaxPageSize, kDefaultPageSize, errors);
+  if (!errors.empty()) {
+    return FieldProblem(errors);
+  }
+  return params;
+}
+
 }  // namespace api

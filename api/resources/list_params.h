@@ -15,6 +15,13 @@ inline constexpr std::int64_t kMaxPage = 100'000;
 inline constexpr std::int64_t kMaxPageSize = 100;
 inline constexpr std::int64_t kDefaultPageSize = 20;
 
+struct PageParams {
+  std::size_t page = 1;
+  std::size_t size = kDefaultPageSize;
+};
+// Page and size alone; nothing else is looked at.
+std::variant<Problem, PageParams> ParsePageParams(const Request& request);
+
 // `kind` is what the route lists; null: any. All that is wrong with page and size is reported
 // together. A parameter that is blank counts as absent, an unknown one is ignored.
 //

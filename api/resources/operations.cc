@@ -11,7 +11,7 @@ struct Row {
   Method method;
   std::string_view suffix;
 };
-constexpr std::array<Row, 7> kRows = {{
+constexpr std::array<Row, 9> kRows = {{
     {ResourceAction::kList, Method::kGet, ""},
     {ResourceAction::kCreate, Method::kPost, ""},
     {ResourceAction::kShow, Method::kGet, "/{id}"},
@@ -19,6 +19,8 @@ constexpr std::array<Row, 7> kRows = {{
     {ResourceAction::kDelete, Method::kDelete, "/{id}"},
     {ResourceAction::kForceDelete, Method::kPost, "/{id}/force-delete"},
     {ResourceAction::kHistory, Method::kGet, "/{id}/history"},
+    {ResourceAction::kStatuses, Method::kGet, "/{id}/statuses"},
+    {ResourceAction::kReport, Method::kPut, "/{id}/statuses"},
 }};
 
 // `/api/hyperfleet/v1/clusters/{parent_id}/nodepools`, `.../resources` without a kind.

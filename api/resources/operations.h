@@ -28,7 +28,17 @@ std::string OwnerVariable(std::size_t level);
 // What the path of a request says about the owners of the parent, nearest first.
 std::vector<std::string> OwnersAbove(const Request& request, RouteScope scope);
 
-enum class ResourceAction { kList, kCreate, kShow, kPatch, kDelete, kForceDelete, kHistory };
+enum class ResourceAction {
+  kList,
+  kCreate,
+  kShow,
+  kPatch,
+  kDelete,
+  kForceDelete,
+  kHistory,
+  kStatuses,
+  kReport,
+};
 
 struct ResourceOperation {
   ResourceAction action = ResourceAction::kList;

@@ -13,6 +13,8 @@ ProblemCode CodeOf(projections::RefusalReason reason) {
     case projections::RefusalReason::kNotFound:
     case projections::RefusalReason::kParentNotFound:
       return ProblemCode::kNotFound;
+    case projections::RefusalReason::kInvalidReport:
+      return ProblemCode::kValidation;
     case projections::RefusalReason::kVersionMismatch:
       return ProblemCode::kVersionConflict;
     case projections::RefusalReason::kInvalidReference:
@@ -91,8 +93,8 @@ Problem FieldProblem(const std::vector<projections::FieldError>& errors) {
   return problem;
 }
 
-std::string EntityTag(engine::Position resource) {
-  return absl::StrFormat("\"%d-0\"", engine::Raw(resource));
+std::string EntityTag(engine::Position resource, engine::Position status) {
+  return absl::StrFormat("\"%d-%d\"", engine::Raw(resource), engine::Raw(status));
 }
 
 projections::ExpectedVersions IfMatch(const Request& request) {

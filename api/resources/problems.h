@@ -21,7 +21,8 @@ Problem FieldProblem(std::string_view field, std::string detail, std::string_vie
 Problem FieldProblem(const std::vector<projections::FieldError>& errors);
 
 // `"17-0"`: the position of the resource's record, and of its status (0: none).
-std::string EntityTag(engine::Position resource);
+std::string EntityTag(engine::Position resource,
+                      engine::Position status = engine::Position::kBeforeFirst);
 
 // What `If-Match` accepts: the positions of its tags. Empty: any version (no header, or `*`).
 // Only the resource's part counts: reports of adapters do not fail a client's write. A tag that is

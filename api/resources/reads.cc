@@ -11,39 +11,40 @@
 #include "projections/resources/document.h"
 #include "projections/resources/image.h"
 #include "projections/resources/rules.h"
+#include "projections/statuses/image.h"
 
 namespace api {
 namespace {
 
 using projections::ResourcesImage;
+using projections::StatusesImage;
 
-// A list of more than this is put into another order by a worker, and so is a page of more bytes
-// written down: both take as long as some hundred other requests.
+// A list of more than this is put into another order by a worker: that takes as long as some
+// hundred other requests.
 constexpr std::size_t kOrderedInPlace = 1000;
-constexpr std::size_t kShownInPlace = std::size_t{1} << 20;
 
 using ReadAnswer = Dispatcher::ReadAnswer;
 
 ReadAnswer ShowOne(const Call& call, const LatestView& view, const projections::Registry& registry,
                    RouteScope scope) {
   const auto image = view.Get<ResourcesImage>();
-  if (!image.ok()) {
-    return StoreFailure(*call.request, image.status());
+  const auto statuses = view.Get<StatusesImage>();
+  if (!image.ok() || !statuses.ok()) {
+    return StoreFailure(*call.request, image.ok() ? statuses.status() : image.status());
   }
-  const projections::Target target{
-      .id = std::string(call.request->PathParameter("id")),
-      .kind = scope.kind == nullptr ? std::string() : scope.kind->kind,
-      .parent_id = std::string(call.request->PathParameter("parent_id")),
-      .tenant = call.caller.tenant,
-      .above = OwnersAbove(*call.request, scope)};
   const projections::FoundTarget found =
-      projections::FindTarget(target, registry, **image, nullptr);
+      projections::FindTarget(TargetOf(call, scope), registry, **image, nullptr);
   if (found.refusal) {
     return ProblemResponse(*call.request, ProblemOf(*found.refusal));
   }
   Response response;
-  projections::AppendResourceDocument(found.entry->table(), registry, response.body);
-  response.With("ETag", EntityTag(found.entry->position()));
+  const projections::StatusEntry* status = (*statuses)->Find(found.entry->id());
+  projections::AppendResourceDocument(found.entry->table(),
+                                      status == nullptr ? nullptr : &status->table(), registry,
+                                      response.body);
+  response.With("ETag",
+                EntityTag(found.entry->position(),
+                          status == nullptr ? engine::Position::kBeforeFirst : status->position()));
   return response;
 }
 
@@ -77,8 +78,8 @@ std::variant<Problem, projections::ListScope> ScopeOf(const Call& call, const Re
   return list;
 }
 
-Response ShowPage(const projections::ListPage& page, const projections::ListOptions& options,
-                  const projections::Registry& registry) {
+Response ShowPage(const projections::ListPage& page, const StatusesImage& statuses,
+                  const projections::ListOptions& options, const projections::Registry& registry) {
   Response response;
   JsonWriter json(response.body);
   json.BeginObject();
@@ -86,7 +87,9 @@ Response ShowPage(const projections::ListPage& page, const projections::ListOpti
   std::string document;
   for (const projections::ResourceEntry* entry : page.items) {
     document.clear();
-    projections::AppendResourceDocument(entry->table(), registry, document);
+    const projections::StatusEntry* status = statuses.Find(entry->id());
+    projections::AppendResourceDocument(
+        entry->table(), status == nullptr ? nullptr : &status->table(), registry, document);
     json.Raw(document);
   }
   json.EndArray();
@@ -107,20 +110,21 @@ std::size_t BytesOf(const projections::ListPage& page) {
 
 // `call` and `view` live as long as what is done later.
 ReadAnswer ShowPageOf(const Call& call, const LatestView& view, const ResourcesImage& image,
-                      const projections::ListScope& list, const projections::ListOptions& options,
+                      const StatusesImage& statuses, const projections::ListScope& list,
+                      const projections::ListOptions& options,
                       const projections::Registry& registry) {
   if (options.order != projections::DefaultOrder() && image.Count(list) > kOrderedInPlace) {
-    return [call, view, &image, list, options, &registry] {
-      return ShowPage(image.List(list, options), options, registry);
+    return [call, view, &image, &statuses, list, options, &registry] {
+      return ShowPage(image.List(list, options), statuses, options, registry);
     };
   }
   projections::ListPage page = image.List(list, options);
   if (BytesOf(page) > kShownInPlace) {
-    return [call, view, page = std::move(page), options, &registry] {
-      return ShowPage(page, options, registry);
+    return [call, view, page = std::move(page), &statuses, options, &registry] {
+      return ShowPage(page, statuses, options, registry);
     };
   }
-  return ShowPage(page, options, registry);
+  return ShowPage(page, statuses, options, registry);
 }
 
 ReadAnswer ShowList(const Call& call, const LatestView& view, const projections::Registry& registry,
@@ -130,8 +134,9 @@ ReadAnswer ShowList(const Call& call, const LatestView& view, const projections:
     return ProblemResponse(*call.request, *problem);
   }
   const auto image = view.Get<ResourcesImage>();
-  if (!image.ok()) {
-    return StoreFailure(*call.request, image.status());
+  const auto statuses = view.Get<StatusesImage>();
+  if (!image.ok() || !statuses.ok()) {
+    return StoreFailure(*call.request, image.ok() ? statuses.status() : image.status());
   }
   auto found = ScopeOf(call, **image, registry, scope);
   if (auto* problem = std::get_if<Problem>(&found)) {
@@ -141,18 +146,21 @@ ReadAnswer ShowList(const Call& call, const LatestView& view, const projections:
   auto& list = std::get<projections::ListScope>(found);
   list.ref_type = params.ref_type;
   list.ref_target_id = params.ref_target_id;
-  return ShowPageOf(call, view, **image, list, params.options, registry);
+  return ShowPageOf(call, view, **image, **statuses, list, params.options, registry);
 }
 
 }  // namespace
 
 void AddRead(Dispatcher& dispatcher, const projections::Registry& registry,
              const ResourceOperation& operation) {
-  const bool is_list = operation.action == ResourceAction::kList;
+  const auto show = operation.action == ResourceAction::kList       ? ShowList
+                    : operation.action == ResourceAction::kStatuses ? ShowStatuses
+                                                                    : ShowOne;
   dispatcher.Read(
       Access::kResources, operation.pattern,
-      [&registry, scope = operation.scope, show = is_list ? ShowList : ShowOne](
-          const Call& call, const LatestView& view) { return show(call, view, registry, scope); });
+      [&registry, scope = operation.scope, show](const Call& call, const LatestView& view) {
+        return show(call, view, registry, scope);
+      });
 }
 
 }  // namespace api

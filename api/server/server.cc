@@ -7,6 +7,7 @@
 #include "api/resources/routes.h"
 #include "api/server/identity_metrics.h"
 #include "api/server/process_metrics.h"
+#include "api/server/version.h"
 #include "engine/base/status_macros.h"
 #include "engine/expected_head.h"
 #include "engine/history.h"
@@ -200,7 +201,7 @@ void Server::AddRoutes() {
   AddMetricsRoute(router_, metrics_);
   AddApiRoutes(router_, options_.registry);
   AddControlRoutes(*dispatcher_);
-  AddResourceRoutes(*dispatcher_, options_.registry, options_.spec_schemas);
+  AddResourceRoutes(*dispatcher_, options_.registry, options_.spec_schemas, reconciliations_);
   AddSideRoutes();
 }
 
@@ -252,10 +253,26 @@ void Server::AddMetricSources() {
     std::ranges::stable_sort(samples.begin() + first, samples.end(), {}, &Sample::name);
   });
   metrics_.AddSource(AddProcess);
+  metrics_.AddSource([this](Samples& samples) { AddReconciliations(samples); });
   metrics_.AddElector(compaction_->elector());
   metrics_.AddClockSkew(compaction_->clock_skew());
   if (options_.backend_metrics) {
     metrics_.AddSource(options_.backend_metrics);
+  }
+}
+
+void Server::AddReconciliations(Samples& samples) const {
+  for (Reconciliations::Sample& sample :
+       reconciliations_.Samples(*store_->main().Last(), engine::SystemClock().Now(),
+                                options_.reconciliation_stuck_threshold)) {
+    samples.push_back({sample.name,
+                       sample.help,
+                       sample.is_counter ? MetricType::kCounter : MetricType::kGauge,
+                       sample.value,
+                       {{"resource_type", std::move(sample.resource_type)},
+                        {"is_delete", sample.is_delete ? "true" : "false"},
+                        {"component", "api"},
+                        {"version", std::string(kVersion)}}});
   }
 }
 

@@ -30,6 +30,7 @@
 #include "api/http/router.h"
 #include "api/http/transport.h"
 #include "api/identity/authenticator.h"
+#include "api/resources/reconciliations.h"
 #include "api/server/access_log.h"
 #include "api/server/metrics.h"
 #include "api/server/service_routes.h"
@@ -73,6 +74,8 @@ struct ServerOptions {
   std::string snapshot_dir = {};
   // What the backend adds to /readyz: settings of the store, by name. Must not block.
   BackendFacts backend_facts = {};
+  // A resource that is not reconciled for longer is stuck, for /metrics.
+  engine::Duration reconciliation_stuck_threshold = std::chrono::minutes(10);
   // How long the main listener still takes requests after readiness went away.
   engine::Duration drain_grace = std::chrono::milliseconds(250);
 };
@@ -115,6 +118,7 @@ class Server {
   void AddRoutes();
   void AddSideRoutes();
   void AddMetricSources();
+  void AddReconciliations(Samples& samples) const;
 
   ServerOptions options_;
   const AccessLog access_log_;
@@ -127,6 +131,7 @@ class Server {
   std::string address_;
   std::string metrics_address_;
   std::string health_address_;
+  Reconciliations reconciliations_;
   // Destroyed in the reverse order, after both transports stopped: what runs on the I/O threads
   // uses all of these. The workers end first: their tasks use the dispatcher and the store.
   std::unique_ptr<Store> store_;

@@ -6,6 +6,7 @@
 
 #include "engine/base/check.h"
 #include "engine/base/guard.h"
+#include "projections/resources/conditions.h"
 #include "projections/resources/document.h"
 #include "projections/resources/drafts.h"
 #include "projections/resources/facts.h"
@@ -98,9 +99,8 @@ Judgement JudgeCreate(const CreateRequest& request, const RuleContext& context) 
   Judgement judgement;
   judgement.proposal.records.push_back(DraftOf(state, engine::Position::kBeforeFirst));
   judgement.proposal.audit = AuditOf("create", state, context.registry, request.actor);
-  judgement.document =
-      DocumentOf(ResourceIn(judgement.proposal.records.back().payload), context.registry);
-  return judgement;
+  const std::string shown = judgement.proposal.records.back().payload;
+  return Conclude(std::move(judgement), shown, context);
 }
 
 }  // namespace projections

@@ -1,48 +1,15 @@
 #include "projections/resources/document.h"
 
-#include <algorithm>
-#include <cstdint>
-#include <vector>
-
-#include <absl/strings/str_format.h>
-
-#include "engine/base/clock.h"
 #include "engine/base/logging.h"
+#include "projections/json_object.h"
+#include "projections/statuses/aggregate.h"
+#include "projections/statuses/document.h"
 #include "schemas/codec.h"
 
 namespace projections {
 namespace {
 
 using PairList = flatbuffers::Vector<flatbuffers::Offset<schemas::KeyValue>>;
-using engine::Timestamp;
-
-// Appends members, with the comma between them. `name` needs no escaping.
-class Object {
- public:
-  explicit Object(std::string& out) : out_(out) { out_ += '{'; }
-
-  std::string& Member(std::string_view name) {
-    if (out_.back() != '{') {
-      out_ += ',';
-    }
-    out_ += '"';
-    out_ += name;
-    out_ += "\":";
-    return out_;
-  }
-  void Text(std::string_view name, std::string_view value) {
-    engine::AppendJsonString(value, Member(name));
-  }
-  void Text(std::string_view name, const flatbuffers::String* value) {
-    Text(name, schemas::Text(value));
-  }
-  void Time(std::string_view name, Timestamp time) { Text(name, engine::FormatTimestamp(time)); }
-  void Number(std::string_view name, std::int64_t value) { Member(name) += std::to_string(value); }
-  void Close() { out_ += '}'; }
-
- private:
-  std::string& out_;
-};
 
 bool IsEmpty(const PairList* pairs) {
   return pairs == nullptr || pairs->size() == 0;
@@ -64,7 +31,7 @@ void AppendPairs(const PairList* pairs, std::string& out) {
 }
 
 void AppendOwner(const schemas::Owner& owner, std::string& out) {
-  Object object(out);
+  JsonObject object(out);
   object.Text("id", owner.id());
   object.Text("kind", owner.kind());
   object.Text("href", owner.href());
@@ -73,7 +40,7 @@ void AppendOwner(const schemas::Owner& owner, std::string& out) {
 
 void AppendReference(const schemas::Reference& reference, const Registry& registry,
                      std::string& out) {
-  Object object(out);
+  JsonObject object(out);
   object.Text("id", reference.target_id());
   object.Text("kind", reference.target_kind());
   if (const auto* target = registry.FindKind(schemas::Text(reference.target_kind()))) {
@@ -102,66 +69,19 @@ void AppendReferences(const schemas::Resource& resource, const Registry& registr
   out += "]}";
 }
 
-struct Condition {
-  std::string_view type;
-  std::string_view reason;
-  std::string message;
-  std::int32_t observed_generation;
-  Timestamp created;
-  Timestamp last_updated;
-};
-
-void AppendCondition(const Condition& condition, std::string& out) {
-  Object object(out);
-  object.Text("type", condition.type);
-  object.Text("status", std::string_view("False"));
-  object.Text("reason", condition.reason);
-  object.Text("message", std::string_view(condition.message));
-  object.Number("observed_generation", condition.observed_generation);
-  object.Time("created_time", condition.created);
-  object.Time("last_updated_time", condition.last_updated);
-  object.Time("last_transition_time", condition.created);
-  object.Close();
-}
-
-std::string MissingMessage(std::vector<std::string> adapters) {
-  std::ranges::sort(adapters);
-  std::string message = "Waiting for adapters to report: ";
-  for (const std::string& adapter : adapters) {
-    if (adapter != adapters.front()) {
-      message += ", ";
-    }
-    message += adapter;
+// A kind that is not registered any more is shown with what was recorded.
+void AppendConditionsOf(const schemas::Resource& resource, const schemas::ResourceStatus* status,
+                        const Registry& registry, std::string& out) {
+  if (status != nullptr) {
+    AppendConditions(*status, out);
+    return;
   }
-  return message;
-}
-
-// As they are while no adapter has reported: not reconciled since the resource was made. What has
-// to be reported again after each change is the generation, so Reconciled is as new as that.
-void AppendConditions(const schemas::Resource& resource, const Registry& registry,
-                      std::string& out) {
-  out += '[';
   const EntityDescriptor* descriptor = registry.FindKind(schemas::Text(resource.kind()));
-  if (descriptor != nullptr && !descriptor->required_adapters.empty()) {
-    const std::string message = MissingMessage(descriptor->required_adapters);
-    const Timestamp created{resource.created_time()};
-    AppendCondition({.type = "Reconciled",
-                     .reason = "ReconciledMissingAdapters",
-                     .message = message,
-                     .observed_generation = resource.generation(),
-                     .created = created,
-                     .last_updated = {resource.updated_time()}},
-                    out);
-    out += ',';
-    AppendCondition({.type = "LastKnownReconciled",
-                     .reason = "AdaptersMissingReports",
-                     .message = message,
-                     .observed_generation = 1,
-                     .created = created,
-                     .last_updated = created},
-                    out);
-  }
-  out += ']';
+  const ConditionStates conditions = descriptor == nullptr
+                                         ? ConditionStates()
+                                         : Unreported(descriptor->required_adapters, resource);
+  const std::string payload = EncodeStatus(schemas::Text(resource.id()), conditions);
+  AppendConditions(StatusIn(payload), out);
 }
 
 }  // namespace
@@ -181,7 +101,8 @@ std::string ResourceHref(std::string_view owner_href, std::string_view plural,
 namespace {
 
 // All but the status.
-void AppendMembers(const schemas::Resource& resource, const Registry& registry, Object& object) {
+void AppendMembers(const schemas::Resource& resource, const Registry& registry,
+                   JsonObject& object) {
   object.Text("id", resource.id());
   object.Text("kind", resource.kind());
   object.Text("name", resource.name());
@@ -212,17 +133,18 @@ void AppendMembers(const schemas::Resource& resource, const Registry& registry, 
 
 void AppendResourceState(const schemas::Resource& resource, const Registry& registry,
                          std::string& out) {
-  Object object(out);
+  JsonObject object(out);
   AppendMembers(resource, registry, object);
   object.Close();
 }
 
-void AppendResourceDocument(const schemas::Resource& resource, const Registry& registry,
+void AppendResourceDocument(const schemas::Resource& resource,
+                            const schemas::ResourceStatus* status, const Registry& registry,
                             std::string& out) {
-  Object object(out);
+  JsonObject object(out);
   AppendMembers(resource, registry, object);
   object.Member("status") += "{\"conditions\":";
-  AppendConditions(resource, registry, out);
+  AppendConditionsOf(resource, status, registry, out);
   out += '}';
   object.Close();
 }

@@ -8,6 +8,7 @@
 
 #include "projections/registry.h"
 #include "schemas/resource_generated.h"
+#include "schemas/status_generated.h"
 
 namespace projections {
 
@@ -18,9 +19,11 @@ inline constexpr std::string_view kResourcesBase = "/api/hyperfleet/v1/";
 // `owner_href` is empty for a root.
 std::string ResourceHref(std::string_view owner_href, std::string_view plural, std::string_view id);
 
-// Appends the document to `out`. A kind that `registry` does not know (any more) is shown without
-// conditions, and a reference to one without href.
-void AppendResourceDocument(const schemas::Resource& resource, const Registry& registry,
+// Appends the document to `out`. `status` has its conditions; null: none were ever recorded. A kind
+// that `registry` does not know (any more) is shown without conditions, and a reference to one
+// without href.
+void AppendResourceDocument(const schemas::Resource& resource,
+                            const schemas::ResourceStatus* status, const Registry& registry,
                             std::string& out);
 
 // The same without `status`, which is not the record's: what a resource was at some point.

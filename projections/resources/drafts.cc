@@ -9,6 +9,7 @@
 #include "engine/base/guard.h"
 #include "projections/resources/document.h"
 #include "projections/resources/facts.h"
+#include "projections/statuses/facts.h"
 
 namespace projections {
 namespace {
@@ -104,16 +105,21 @@ engine::AuditDraft AuditOf(std::string_view what, const ResourceState& state,
   return audit;
 }
 
-std::string DocumentOf(const schemas::Resource& resource, const Registry& registry) {
+std::string DocumentOf(const schemas::Resource& resource, const schemas::ResourceStatus* status,
+                       const Registry& registry) {
   std::string document;
-  AppendResourceDocument(resource, registry, document);
+  AppendResourceDocument(resource, status, registry, document);
   return document;
 }
 
-Judgement Unchanged(const ResourceEntry& entry, const Registry& registry) {
+Judgement Unchanged(const ResourceEntry& entry, const RuleContext& context) {
+  const StatusEntry* status = TrackedStatuses(context.statuses, context.footprint).Find(entry.id());
   Judgement judgement;
-  judgement.document = DocumentOf(entry.table(), registry);
+  judgement.document =
+      DocumentOf(entry.table(), status == nullptr ? nullptr : &status->table(), context.registry);
   judgement.unchanged_position = entry.position();
+  judgement.unchanged_status =
+      status == nullptr ? engine::Position::kBeforeFirst : status->position();
   return judgement;
 }
 

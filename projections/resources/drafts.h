@@ -29,10 +29,12 @@ engine::AuditDraft AuditOf(std::string_view what, const ResourceEntry& entry,
 engine::AuditDraft AuditOf(std::string_view what, const ResourceState& state,
                            const Registry& registry, std::string_view actor);
 
-std::string DocumentOf(const schemas::Resource& resource, const Registry& registry);
+// `status` null: no conditions were ever recorded.
+std::string DocumentOf(const schemas::Resource& resource, const schemas::ResourceStatus* status,
+                       const Registry& registry);
 
 // Nothing is to be done: the resource is shown as it is.
-Judgement Unchanged(const ResourceEntry& entry, const Registry& registry);
+Judgement Unchanged(const ResourceEntry& entry, const RuleContext& context);
 
 // The refusal of a state whose record could come to exceed the limit.
 std::optional<Refusal> CheckSize(const ResourceState& state);

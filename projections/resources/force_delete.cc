@@ -7,6 +7,7 @@
 #include <absl/strings/str_format.h>
 
 #include "engine/base/guard.h"
+#include "projections/resources/conditions.h"
 #include "projections/resources/drafts.h"
 #include "projections/resources/facts.h"
 #include "projections/resources/removal.h"
@@ -29,7 +30,8 @@ Judgement JudgeForceDelete(const ForceDeleteRequest& request, const RuleContext&
                                   entry.kind(), entry.id()));
   }
   TrackedResources resources(context.image, context.footprint);
-  RemovalPlan plan(context.registry, resources);
+  TrackedStatuses statuses(context.statuses, context.footprint);
+  RemovalPlan plan(context.registry, resources, statuses);
   if (std::optional<Refusal> refusal = plan.ForceDelete(entry)) {
     return Refuse(*std::move(refusal));
   }
@@ -47,7 +49,7 @@ Judgement JudgeForceDelete(const ForceDeleteRequest& request, const RuleContext&
     audit.details["released"] = absl::StrFormat("%d", released);
   }
   judgement.proposal.audit = std::move(audit);
-  return judgement;
+  return Conclude(std::move(judgement), {}, context);
 }
 
 }  // namespace projections

@@ -5,6 +5,7 @@
 #include <absl/strings/str_format.h>
 
 #include "engine/base/guard.h"
+#include "projections/resources/conditions.h"
 #include "projections/resources/drafts.h"
 #include "projections/resources/facts.h"
 
@@ -73,7 +74,7 @@ Judgement JudgePatch(const PatchRequest& request, const RuleContext& context) {
   }
   ResourceState state = StateOf(entry.table());
   if (!Change(request, std::move(resolved.references), state)) {
-    return Unchanged(entry, context.registry);
+    return Unchanged(entry, context);
   }
   if (std::optional<Refusal> refusal = CheckSize(state)) {
     return Refuse(*std::move(refusal));
@@ -86,9 +87,8 @@ Judgement JudgePatch(const PatchRequest& request, const RuleContext& context) {
   Judgement judgement;
   judgement.proposal.records.push_back(DraftOf(state, entry.position()));
   judgement.proposal.audit = AuditOf("patch", state, context.registry, request.actor);
-  judgement.document =
-      DocumentOf(ResourceIn(judgement.proposal.records.back().payload), context.registry);
-  return judgement;
+  const std::string shown = judgement.proposal.records.back().payload;
+  return Conclude(std::move(judgement), shown, context);
 }
 
 }  // namespace projections

@@ -8,6 +8,7 @@
 #include <absl/strings/str_format.h>
 
 #include "engine/base/guard.h"
+#include "projections/resources/conditions.h"
 #include "projections/resources/drafts.h"
 
 namespace projections {
@@ -73,6 +74,11 @@ std::optional<Refusal> RemovalPlan::ForceDelete(const ResourceEntry& target) {
   return std::nullopt;
 }
 
+void RemovalPlan::Finalize(const ResourceEntry& target) {
+  tree_.push_back({&target, RemovalCause::kFinalized});
+  PlanOwnersOf(target);
+}
+
 std::vector<RemovalPlan::Change> RemovalPlan::TakeChanges() {
   std::vector<Change> changes(tree_.rbegin(), tree_.rend());
   changes.insert(changes.end(), owners_.begin(), owners_.end());
@@ -85,7 +91,7 @@ std::optional<bool> RemovalPlan::PlanDelete(const ResourceEntry& entry, RemovalC
   if (!child_remains.has_value()) {
     return std::nullopt;
   }
-  const bool gone = !*child_remains && !NeedsAdapters(entry);
+  const bool gone = !*child_remains && !WaitsForAdapters(entry);
   if (gone) {
     tree_.push_back({&entry, entry.is_deleting() ? RemovalCause::kFinalized : cause});
   } else if (!entry.is_deleting()) {
@@ -142,7 +148,7 @@ void RemovalPlan::PlanOwnersOf(const ResourceEntry& gone) {
   const ResourceEntry* last = &gone;
   while (!last->is_root()) {
     const ResourceEntry* owner = resources_.Find(last->owner_id());
-    if (owner == nullptr || !owner->is_deleting() || NeedsAdapters(*owner)) {
+    if (owner == nullptr || !owner->is_deleting() || WaitsForAdapters(*owner)) {
       return;
     }
     const std::vector<const ResourceEntry*> children = resources_.Children(owner->id());
@@ -213,10 +219,16 @@ std::optional<Refusal> RemovalPlan::PlanRelease(const ResourceEntry& source,
   return std::nullopt;
 }
 
-// A kind that is not registered any more requires none.
-bool RemovalPlan::NeedsAdapters(const ResourceEntry& entry) const {
+// A kind that is not registered any more requires none. What adapters said about an active resource
+// says nothing about the one that is marked: that is another generation.
+bool RemovalPlan::WaitsForAdapters(const ResourceEntry& entry) {
   const EntityDescriptor* descriptor = registry_.FindKind(entry.kind());
-  return descriptor != nullptr && !descriptor->required_adapters.empty();
+  if (descriptor == nullptr || descriptor->required_adapters.empty()) {
+    return false;
+  }
+  return !GUARD("statuses.finalized-deleting", entry.is_deleting()) ||
+         !AllFinalized(descriptor->required_adapters, entry.table().generation(),
+                       ViewsOf(TablesOf(statuses_.Reports(entry.id()))));
 }
 
 ResourceState MarkedState(const ResourceEntry& entry, const Removal& removal) {

@@ -1,6 +1,6 @@
 // RemovalPlan: who is marked as deleted and who goes when a resource is deleted, and who loses
 // references because of it.
-// Included by remove.cc and force_delete.cc only.
+// Included by the rules' .cc files only.
 
 #pragma once
 
@@ -11,6 +11,7 @@
 
 #include "projections/resources/facts.h"
 #include "projections/resources/rules.h"
+#include "projections/statuses/facts.h"
 
 namespace projections {
 
@@ -27,8 +28,8 @@ class RemovalPlan {
     bool removes() const { return cause != schemas::RemovalCause::kInvalid; }
   };
 
-  RemovalPlan(const Registry& registry, TrackedResources& resources)
-      : registry_(registry), resources_(resources) {}
+  RemovalPlan(const Registry& registry, TrackedResources& resources, TrackedStatuses& statuses)
+      : registry_(registry), resources_(resources), statuses_(statuses) {}
 
   // Plans what DELETE of an active resource does. Refused if a child restricts, or if anything
   // outside of the plan refers to anything in it; the plan is void then. All resources count, but
@@ -37,6 +38,9 @@ class RemovalPlan {
   // Plans that the resource and everything below it go, whatever their state, and that what refers
   // to them lets go. Refused if that would leave somebody fewer references than its kind demands.
   std::optional<Refusal> ForceDelete(const ResourceEntry& target);
+
+  // Plans that a finalizing resource goes which waits for nothing any more.
+  void Finalize(const ResourceEntry& target);
 
   // A resource before those below it, then owners that go because of it, then who is released.
   std::vector<Change> TakeChanges();
@@ -55,7 +59,8 @@ class RemovalPlan {
   void PlanForced(const ResourceEntry& entry);
   // Owners that are finalizing and only waited for `gone`.
   void PlanOwnersOf(const ResourceEntry& gone);
-  bool NeedsAdapters(const ResourceEntry& entry) const;
+  // For adapters that have yet to say that they are done with it.
+  bool WaitsForAdapters(const ResourceEntry& entry);
   void RefuseForChild(const ResourceEntry& entry, const ResourceEntry& child);
   // Everything that is in the plan, as marked or as gone.
   std::set<const ResourceEntry*> Planned() const;
@@ -66,6 +71,7 @@ class RemovalPlan {
 
   const Registry& registry_;
   TrackedResources& resources_;
+  TrackedStatuses& statuses_;
   TenantScope tenant_ = TenantScope::All();  // Whose names a refusal may tell.
   std::optional<Refusal> refusal_;
   std::vector<Change> tree_;  // A resource after those below it.

@@ -5,6 +5,7 @@
 
 #include <absl/strings/str_format.h>
 
+#include "projections/resources/conditions.h"
 #include "projections/resources/drafts.h"
 #include "projections/resources/facts.h"
 #include "projections/resources/removal.h"
@@ -22,10 +23,11 @@ Judgement JudgeDelete(const DeleteRequest& request, const RuleContext& context) 
     return Refuse(*std::move(refusal));
   }
   if (entry.is_deleting()) {
-    return Unchanged(entry, context.registry);
+    return Unchanged(entry, context);
   }
   TrackedResources resources(context.image, context.footprint);
-  RemovalPlan plan(context.registry, resources);
+  TrackedStatuses statuses(context.statuses, context.footprint);
+  RemovalPlan plan(context.registry, resources, statuses);
   if (std::optional<Refusal> refusal = plan.Delete(entry, request.target.tenant)) {
     return Refuse(*std::move(refusal));
   }
@@ -42,8 +44,7 @@ Judgement JudgeDelete(const DeleteRequest& request, const RuleContext& context) 
   audit.details["finalizing"] =
       absl::StrFormat("%d", static_cast<std::ptrdiff_t>(changes.size()) - removed);
   judgement.proposal.audit = std::move(audit);
-  judgement.document = DocumentOf(ResourceIn(EncodeResource(marked)), context.registry);
-  return judgement;
+  return Conclude(std::move(judgement), EncodeResource(marked), context);
 }
 
 }  // namespace projections

@@ -6,7 +6,7 @@
 // Syntax has been judged before: kinds, names, labels and specs are well-formed, and a kind with a
 // parent comes with one.
 //
-//   create.cc   patch.cc   remove.cc   force_delete.cc
+//   create.cc   patch.cc   remove.cc   force_delete.cc   and report.h
 //
 // Never block. docs/resources.md says the rules in prose.
 
@@ -26,6 +26,7 @@
 #include "projections/resources/references.h"
 #include "projections/resources/state.h"
 #include "projections/resources/tenant_scope.h"
+#include "projections/statuses/image.h"
 
 namespace projections {
 
@@ -37,6 +38,7 @@ enum class RefusalReason {
   kVersionMismatch,    // If-Match names another version. 412
   kMarkedForDeletion,  // The resource, or the parent to be, is finalizing. 409
   kInvalidReference,   // Of an unknown type, too few or many, or a target that will not do. 400
+  kInvalidReport,      // What an adapter may not report. 400
   kNameTaken,          // 409
   kActiveChildren,     // Children whose policy is `restrict`. 409
   kReferenced,         // Something that would stay refers to what would go. 409
@@ -109,8 +111,15 @@ struct ForceDeleteRequest {
 struct RuleContext {
   const Registry& registry;
   const ResourcesImage& image;
+  const StatusesImage& statuses;
   engine::Timestamp now;  // Will be the time of the records.
   engine::Footprint& footprint;
+};
+
+// A resource is not reconciled from now on, and was before, or did not exist.
+struct ReconciliationStart {
+  std::string kind;
+  bool is_delete = false;
 };
 
 struct Judgement {
@@ -121,9 +130,12 @@ struct Judgement {
   // The document of the resource after it (of one that is gone at once: with its deletion). Empty
   // on a refusal and after a force-delete.
   std::string document;
-  // Where the resource's record is if nothing was proposed; else it is the record that commits
-  // with the resource's id as its key.
+  // Where the records of the resource and of its conditions are, as far as none are proposed; those
+  // that commit have the resource's id as their key.
   engine::Position unchanged_position = engine::Position::kBeforeFirst;
+  engine::Position unchanged_status = engine::Position::kBeforeFirst;
+  // To be counted when it commits.
+  std::vector<ReconciliationStart> reconciliations;
 };
 
 Judgement JudgeCreate(const CreateRequest& request, const RuleContext& context);

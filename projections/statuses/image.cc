@@ -46,6 +46,24 @@ std::vector<const ReportEntry*> StatusesImage::Reports(std::string_view resource
   return reports;
 }
 
+std::vector<const StatusEntry*> StatusesImage::AllConditions() const {
+  std::vector<const StatusEntry*> all;
+  all.reserve(size());
+  for (const OwnedStatus& owned : trees_.statuses) {
+    all.push_back(owned.entry.get());
+  }
+  return all;
+}
+
+std::vector<const ReportEntry*> StatusesImage::AllReports() const {
+  std::vector<const ReportEntry*> all;
+  all.reserve(reports());
+  for (const OwnedReport& owned : trees_.reports) {
+    all.push_back(owned.entry.get());
+  }
+  return all;
+}
+
 ConditionRange StatusesImage::WithCondition(std::string_view type,
                                             schemas::ConditionStatus status) const {
   const ConditionProbe probe{type, status};

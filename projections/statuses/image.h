@@ -111,6 +111,10 @@ class StatusesImage final : public engine::ProjectionImage {
   ConditionRange WithCondition(std::string_view type, schemas::ConditionStatus status,
                                engine::Timestamp before) const;
 
+  // Everything, by resource (and adapter).
+  std::vector<const StatusEntry*> AllConditions() const;
+  std::vector<const ReportEntry*> AllReports() const;
+
   // How many resources have conditions, and how many reports there are.
   std::size_t size() const { return trees_.statuses.size(); }
   std::size_t reports() const { return trees_.reports.size(); }

@@ -20,10 +20,10 @@ namespace projections {
 
 // Empty texts are absent ones.
 struct ConditionState {
-  std::string type;
+  std::string type = {};
   schemas::ConditionStatus status = schemas::ConditionStatus::kInvalid;
-  std::string reason;
-  std::string message;
+  std::string reason = {};
+  std::string message = {};
   std::int32_t observed_generation = 0;
   engine::Timestamp created_time;
   engine::Timestamp last_updated_time;
@@ -37,22 +37,22 @@ ConditionState StateOf(const schemas::ResourceCondition& condition);
 ConditionStates StateOf(const schemas::ResourceStatus& status);
 
 struct ReportedConditionState {
-  std::string type;
+  std::string type = {};
   schemas::ConditionStatus status = schemas::ConditionStatus::kInvalid;
-  std::string reason;
-  std::string message;
+  std::string reason = {};
+  std::string message = {};
   engine::Timestamp last_transition_time;
 
   friend bool operator==(const ReportedConditionState&, const ReportedConditionState&) = default;
 };
 
 struct ReportState {
-  std::string resource_id;
-  std::string adapter;
+  std::string resource_id = {};
+  std::string adapter = {};
   std::int32_t observed_generation = 0;
-  std::vector<ReportedConditionState> conditions;
-  std::string data;      // An object in canonical JSON.
-  std::string metadata;  // Likewise, or empty: absent.
+  std::vector<ReportedConditionState> conditions = {};
+  std::string data = {};      // An object in canonical JSON.
+  std::string metadata = {};  // Likewise, or empty: absent.
   engine::Timestamp created_time;
   engine::Timestamp last_report_time;
 

@@ -23,7 +23,7 @@ std::string Show(const ResourcesImage& image) {
   const Registry registry = Registry::Stock();
   std::string text = std::to_string(image.StateDigest()) + "\n";
   for (const ResourceEntry* entry : image) {
-    AppendResourceDocument(entry->table(), registry, text);
+    AppendResourceDocument(entry->table(), nullptr, registry, text);
     text += "@" + std::to_string(engine::Raw(entry->position())) + "\n";
     text += std::to_string(image.Children(entry->id()).size()) + "\n";
   }

@@ -150,7 +150,7 @@ std::string DocumentsOf(const ResourcesImage& image) {
   const Registry registry = Registry::Stock();
   std::string documents;
   for (const ResourceEntry* entry : image) {
-    AppendResourceDocument(entry->table(), registry, documents);
+    AppendResourceDocument(entry->table(), nullptr, registry, documents);
     documents += std::to_string(engine::Raw(entry->position())) + "\n";
   }
   return documents;

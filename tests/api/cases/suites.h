@@ -4,6 +4,7 @@
 
 #pragma once
 
+#include "tests/api/cases/status_case.h"
 #include "tests/api/cases/world.h"
 
 namespace cases {
@@ -69,5 +70,6 @@ class TenantCases : public ApiCase {};
   HALO_INSTANTIATE_SUITE(StreamsCases, prefix, __VA_ARGS__);    \
   HALO_INSTANTIATE_SUITE(HistoryCases, prefix, __VA_ARGS__);    \
   HALO_INSTANTIATE_SUITE(CursorCases, prefix, __VA_ARGS__);     \
+  HALO_INSTANTIATE_SUITE(StatusCases, prefix, __VA_ARGS__);     \
   }                                                             \
   static_assert(true)

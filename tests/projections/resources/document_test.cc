@@ -17,7 +17,7 @@ namespace {
 std::string Document(const ResourceState& state, const Registry& registry = Registry::Stock()) {
   const std::string payload = EncodeResource(state);
   std::string out;
-  AppendResourceDocument(ResourceIn(payload), registry, out);
+  AppendResourceDocument(ResourceIn(payload), nullptr, registry, out);
   return out;
 }
 

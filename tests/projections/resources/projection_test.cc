@@ -239,7 +239,7 @@ std::map<std::string, std::string> DocumentsOf(const ResourcesImage& image,
                                                const Registry& registry) {
   std::map<std::string, std::string> documents;
   for (const ResourceEntry* entry : image) {
-    AppendResourceDocument(entry->table(), registry, documents[std::string(entry->id())]);
+    AppendResourceDocument(entry->table(), nullptr, registry, documents[std::string(entry->id())]);
   }
   return documents;
 }

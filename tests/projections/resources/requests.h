@@ -77,10 +77,13 @@ inline PatchRequest Patch(std::string id, std::optional<std::string> spec,
   return {{std::move(id), {}, {}}, {}, std::move(spec), std::move(labels), "bob"};
 }
 
+// Of the resources that it changes.
 inline std::vector<std::string> KeysOf(const Judgement& judgement) {
   std::vector<std::string> keys;
   for (const engine::RecordDraft& draft : judgement.proposal.records) {
-    keys.push_back(draft.key);
+    if (draft.stream == ResourcesImage::kStream) {
+      keys.push_back(draft.key);
+    }
   }
   return keys;
 }

@@ -51,7 +51,7 @@ std::string AnswerOf(const Judgement& judgement) {
            judgement.refusal->detail;
   }
   for (const engine::RecordDraft& draft : judgement.proposal.records) {
-    answer += draft.key.substr(draft.key.size() - 2) + (draft.flags != 0 ? "- " : "+ ");
+    answer += draft.key.substr(34) + (draft.flags != 0 ? "- " : "+ ");
   }
   if (judgement.proposal.audit.has_value()) {
     answer += judgement.proposal.audit->action + " " + judgement.proposal.audit->target;
@@ -71,7 +71,9 @@ class ResourceCommand final : public engine::Command {
   engine::Deadline deadline() const override { return deadline_; }
   engine::Proposal Decide(const engine::DecideContext& context) override {
     const ResourcesImage* image = *engine::ImageIn<ResourcesImage>(context.view);
-    Judgement judgement = operation_.judge({registry_, *image, context.now, context.footprint});
+    const StatusesImage* statuses = *engine::ImageIn<StatusesImage>(context.view);
+    Judgement judgement =
+        operation_.judge({registry_, *image, *statuses, context.now, context.footprint});
     answer_ = AnswerOf(judgement);
     return std::move(judgement.proposal);
   }
@@ -91,6 +93,7 @@ class ResourceCommand final : public engine::Command {
 std::unique_ptr<engine::Follower> NewFollower() {
   std::vector<std::unique_ptr<engine::Projection>> projections;
   projections.push_back(std::make_unique<ResourcesProjection>());
+  projections.push_back(std::make_unique<StatusesProjection>());
   return std::make_unique<engine::Follower>(std::move(projections));
 }
 
@@ -164,13 +167,15 @@ class Model {
   Model& operator=(const Model&) = delete;
 
   void Apply(const engine::Record& record) {
-    ASSERT_OK(projection_.Apply(record));
+    const bool is_status = record.stream == StatusesImage::kStream;
+    ASSERT_OK(is_status ? statuses_.Apply(record) : projection_.Apply(record));
     log_.push_back(record);
   }
   std::string Do(const Operation& operation) {
     engine::Footprint unused;
     const auto image = ImageOf(projection_);
-    const Judgement judgement = operation.judge({registry_, *image, kNow, unused});
+    const auto statuses = ImageOf(statuses_);
+    const Judgement judgement = operation.judge({registry_, *image, *statuses, kNow, unused});
     for (const engine::RecordDraft& draft : judgement.proposal.records) {
       engine::Record record;
       record.stream = draft.stream;
@@ -183,11 +188,15 @@ class Model {
     }
     return AnswerOf(judgement);
   }
-  std::uint64_t Digest() { return ImageOf(projection_)->StateDigest(); }
+  // Of both streams.
+  std::uint64_t Digest() {
+    return ImageOf(projection_)->StateDigest() * 31 + ImageOf(statuses_)->StateDigest();
+  }
 
  private:
   const Registry& registry_;
   ResourcesProjection projection_;
+  StatusesProjection statuses_;
   std::vector<engine::Record> log_;
 };
 
@@ -224,6 +233,7 @@ bool SomeSerialOrderGives(const History& history, const Model& state, std::vecto
 // everything at once.
 Registry RegistryOf(std::uint64_t sort) {
   std::vector<EntityDescriptor> entities = Registry::Stock().entities();
+  entities[0].required_adapters.resize(1);  // Validation alone, which the test knows.
   if (sort > 0) {
     entities[0].required_adapters.clear();
   }
@@ -263,7 +273,7 @@ class Chance {
             [=](const RuleContext& context) { return JudgeCreate(request, context); }};
   }
   Operation Any() {
-    switch (Below(11)) {
+    switch (Below(15)) {
       case 0:
         return CreateRoot();
       case 1:
@@ -279,6 +289,10 @@ class Chance {
       case 7:
       case 8:
         return PatchReferences();
+      case 9:
+      case 10:
+      case 11:
+        return Report();
       default:
         return Delete();
     }
@@ -351,15 +365,45 @@ class Chance {
             [=](const RuleContext& context) { return JudgeForceDelete(request, context); }};
   }
 
+  // Adapters that are done with everything, at the one generation or the other; two of them, so
+  // that a resource of two can be finalized.
+  Operation Report() {
+    const bool available = Below(2) == 0;
+    const auto says = [](std::string_view type, bool holds) {
+      return ReportedConditionState{
+          std::string(type),
+          holds ? schemas::ConditionStatus::kTrue : schemas::ConditionStatus::kFalse,
+          "",
+          "",
+          {}};
+    };
+    ReportRequest request{
+        .target = AnyTarget(),
+        .adapter = Below(2) == 0 ? "validation" : "hypershift",
+        .observed_generation = static_cast<std::int32_t>(1 + Below(3)),
+        .observed_time = engine::Timestamp{kNow.micros - 5 + static_cast<std::int64_t>(Below(5))},
+        .conditions = {says(kAvailable, available), says(kApplied, true), says(kHealth, true),
+                       says(kFinalized, Below(4) != 0)},
+        .data = "{}",
+        .metadata = "",
+        .actor = Actor()};
+    return {"report " + request.adapter + " " + std::to_string(request.observed_generation) +
+                " on " + Short(request.target.id),
+            [=](const RuleContext& context) { return JudgeReport(request, context); }};
+  }
+
   engine::Random& random_;
   const std::string root_kind_;
 };
 
-std::vector<engine::Record> ResourceRows(engine::Journal& journal) {
-  auto rows =
-      journal.ReadStream(ResourcesImage::kStream, engine::Position{1}, 1000, support::Soon());
-  EXPECT_OK(rows.status());
-  return *std::move(rows);
+std::vector<engine::Record> Rows(engine::Journal& journal) {
+  std::vector<engine::Record> all;
+  for (const engine::StreamId stream : {ResourcesImage::kStream, StatusesImage::kStream}) {
+    auto rows = journal.ReadStream(stream, engine::Position{1}, 1000, support::Soon());
+    EXPECT_OK(rows.status());
+    all.insert(all.end(), rows->begin(), rows->end());
+  }
+  return all;
 }
 
 // Adds what the replica answered to `history`, and to `story` for people.
@@ -399,8 +443,11 @@ void RunRound(engine::Random& random, Seen& seen) {
   for (std::uint64_t i = chance.Below(3); i > 0; --i) {
     prepare(chance.Delete());
   }
+  for (std::uint64_t i = chance.Below(6); i > 0; --i) {
+    prepare(chance.Report());
+  }
   Model start(registry);
-  for (const engine::Record& record : ResourceRows(store->journal())) {
+  for (const engine::Record& record : Rows(store->journal())) {
     start.Apply(record);
   }
   const std::size_t prepared = other.WaitForAll().size();
@@ -423,7 +470,7 @@ void RunRound(engine::Random& random, Seen& seen) {
   story += "elsewhere " + foreign.name + " -> " + foreign_end.answer + "\n";
 
   Model end(registry);
-  for (const engine::Record& record : ResourceRows(store->journal())) {
+  for (const engine::Record& record : Rows(store->journal())) {
     end.Apply(record);
   }
   history.end = end.Digest();

@@ -12,7 +12,9 @@
 #include <gtest/gtest.h>
 
 #include "projections/resources/projection.h"
+#include "projections/resources/report.h"
 #include "projections/resources/rules.h"
+#include "projections/statuses/projection.h"
 
 namespace projections {
 
@@ -20,16 +22,25 @@ inline std::shared_ptr<const ResourcesImage> ImageOf(ResourcesProjection& projec
   return std::static_pointer_cast<const ResourcesImage>(projection.Publish());
 }
 
+inline std::shared_ptr<const StatusesImage> ImageOf(StatusesProjection& projection) {
+  return std::static_pointer_cast<const StatusesImage>(projection.Publish());
+}
+
 // One thread.
 class TestStore {
  public:
   explicit TestStore(Registry registry = Registry::Stock())
-      : registry_(std::move(registry)), image_(ImageOf(projection_)) {}
+      : registry_(std::move(registry)),
+        image_(ImageOf(projection_)),
+        statuses_(ImageOf(statuses_projection_)) {}
 
   const Registry& registry() const { return registry_; }
   const std::shared_ptr<const ResourcesImage>& image() const { return image_; }
+  const std::shared_ptr<const StatusesImage>& statuses() const { return statuses_; }
   const ResourceEntry* Find(std::string_view id) const { return image_->Find(id); }
+  // The records of resources, and those of statuses.
   const std::vector<engine::Record>& log() const { return log_; }
+  const std::vector<engine::Record>& status_log() const { return status_log_; }
   const engine::Footprint& footprint() const { return footprint_; }  // Of the last judgement.
   engine::Timestamp now() const { return now_; }
   void Pass(std::int64_t micros) { now_.micros += micros; }
@@ -41,6 +52,8 @@ class TestStore {
     return JudgeForceDelete(request, Context());
   }
 
+  Judgement Judge(const ReportRequest& request) { return JudgeReport(request, Context()); }
+
   // Judges and commits.
   template <typename Request>
   Judgement Do(const Request& request) {
@@ -51,22 +64,25 @@ class TestStore {
 
   void Commit(const engine::Proposal& proposal) {
     for (const engine::RecordDraft& draft : proposal.records) {
-      const ResourceEntry* before = image_->Find(draft.key);
+      const bool is_status = draft.stream == StatusesImage::kStream;
+      std::vector<engine::Record>& log = is_status ? status_log_ : log_;
       EXPECT_EQ(draft.previous,
-                before == nullptr ? engine::Position::kBeforeFirst : before->position());
+                is_status ? StatusPosition(draft.key) : ResourcePosition(draft.key));
       engine::Record record;
       record.stream = draft.stream;
-      record.position = engine::Position{log_.size() + 1};
-      record.tx = engine::Tx{log_.size() + 1};
+      record.position = engine::Position{log.size() + 1};
+      record.tx = engine::Tx{log.size() + 1};
       record.key = draft.key;
       record.previous = draft.previous;
       record.flags = draft.flags;
       record.at = now_;
       record.payload = engine::Payload(draft.payload);
-      EXPECT_TRUE(projection_.Apply(record).ok());
-      log_.push_back(std::move(record));
+      EXPECT_TRUE(
+          (is_status ? statuses_projection_.Apply(record) : projection_.Apply(record)).ok());
+      log.push_back(std::move(record));
     }
     image_ = ImageOf(projection_);
+    statuses_ = ImageOf(statuses_projection_);
     now_.micros += 1;
   }
 
@@ -102,13 +118,29 @@ class TestStore {
  private:
   RuleContext Context() {
     footprint_ = {};
-    return {registry_, *image_, now_, footprint_};
+    return {registry_, *image_, *statuses_, now_, footprint_};
+  }
+  engine::Position ResourcePosition(std::string_view key) const {
+    const ResourceEntry* entry = image_->Find(key);
+    return entry == nullptr ? engine::Position::kBeforeFirst : entry->position();
+  }
+  engine::Position StatusPosition(std::string_view key) const {
+    const std::size_t slash = key.find('/');
+    if (slash == std::string_view::npos) {
+      const StatusEntry* entry = statuses_->Find(key);
+      return entry == nullptr ? engine::Position::kBeforeFirst : entry->position();
+    }
+    const ReportEntry* entry = statuses_->FindReport(key.substr(0, slash), key.substr(slash + 1));
+    return entry == nullptr ? engine::Position::kBeforeFirst : entry->position();
   }
 
   const Registry registry_;
   ResourcesProjection projection_;
   std::shared_ptr<const ResourcesImage> image_;
+  StatusesProjection statuses_projection_;
+  std::shared_ptr<const StatusesImage> statuses_;
   std::vector<engine::Record> log_;
+  std::vector<engine::Record> status_log_;
   engine::Footprint footprint_;
   engine::Timestamp now_{1'780'000'000'000'000};
   int ids_ = 0;

@@ -139,6 +139,9 @@ TEST(StatusesProjectionTest, TheNewestRecordOfAKeyCounts) {
   EXPECT_EQ(reports[1]->table().last_report_time(), 2);
   EXPECT_EQ(image->FindReport(id, "dns"), reports[1]);
   EXPECT_EQ(image->FindReport(id, "d"), nullptr);
+  EXPECT_EQ(image->AllConditions().size(), 1U);
+  EXPECT_EQ(image->AllReports().size(), 3U);
+  EXPECT_EQ(image->AllReports()[2]->resource_id(), IdOf(2));
   EXPECT_EQ(IdsIn(image->WithCondition("A", ConditionStatus::kTrue)), std::vector<std::string>{id});
   EXPECT_EQ(image->WithCondition("A", ConditionStatus::kFalse).size(), 0U);
 }
