@@ -2,7 +2,7 @@
 //
 //   const auto image = view.Get<ResourcesImage>();
 //   const ResourceEntry* cluster = (*image)->Find(id);
-//   ListPage page = (*image)->List({.kind = "Cluster"}, {.page = 3, .size = 20});
+//   ListPage page = ListPlan(**image, statuses, {.kind = "Cluster"}, {.page = 3}).Run();
 //
 // How it is kept: docs/resources.md.
 
@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -17,6 +18,7 @@
 
 #include "engine/view.h"
 #include "projections/resources/indexes.h"
+#include "projections/resources/marks.h"
 #include "projections/resources/order.h"
 #include "projections/resources/target_index.h"
 #include "projections/resources/tenant_scope.h"
@@ -24,6 +26,10 @@
 #include "schemas/streams.h"
 
 namespace projections {
+
+namespace search {
+struct Node;
+}  // namespace search
 
 // Which resources a list is over. Empty members do not restrict it.
 struct ListScope {
@@ -42,11 +48,17 @@ struct ListOptions {
   std::size_t page = 1;   // From 1 on.
   std::size_t size = 20;  // Items a page.
   Order order = DefaultOrder();
+  // Only what it looks for. Null: everything.
+  std::shared_ptr<const search::Node> search = nullptr;
+  // The page begins behind that place, wherever it is now; `page` is not looked at then.
+  // REQUIRES: it is one of `order`.
+  std::optional<ListPlace> after = std::nullopt;
 };
 
 struct ListPage {
   std::vector<const ResourceEntry*> items;
   std::size_t total = 0;  // Of the whole list.
+  bool has_more = false;  // There is something behind the page.
 };
 
 // What the image and the projection that builds it hold.
@@ -58,6 +70,7 @@ struct ResourceTrees {
   Tree<OwnerKey, ByOwner> by_owner;
   Tree<NameKey, ByName> by_name;
   Tree<TargetKey, ByTarget> by_target;
+  Tree<MarkKey, ByMark> by_mark;
 };
 template <typename Entry, typename Less>
 using ImageTree = TreeSnapshot<Entry, Less>;
@@ -100,8 +113,7 @@ class ResourcesImage final : public engine::ProjectionImage {
   // The active resource that has the name, or null.
   const ResourceEntry* FindNamed(const NameProbe& name) const;
 
-  // A page of a list, and how long the list is. In the default order O(log n + size); in any
-  // other one all of the scope is looked at.
+  // What ListPlan makes of it (projections/resources/lists.h) where there are no conditions.
   ListPage List(const ListScope& scope, const ListOptions& options) const;
   std::size_t Count(const ListScope& scope) const;
 
@@ -111,6 +123,9 @@ class ResourcesImage final : public engine::ProjectionImage {
   // What refers to a resource, whatever its kind and the types of its references, each once for
   // each of them.
   std::vector<const ResourceEntry*> Sources(std::string_view target_id) const;
+
+  // The indexes, for what makes lists of them (projections/resources/lists.h).
+  const ResourceTrees<ImageTree>& trees() const { return trees_; }
 
   // Every resource, newest first: `for (const ResourceEntry* entry : image)`.
   class Iterator {

@@ -149,11 +149,22 @@ void ResourcesProjection::Index(EntryPtr entry) {
   for (std::uint32_t i = 0; i < ReferenceCount(entry); ++i) {
     trees_.by_target.Insert(TargetKey(entry, i));
   }
+  for (const std::uint64_t mark : MarksOf(*entry)) {
+    trees_.by_mark.Insert(MarkKey(mark, entry));
+  }
 }
 
 void ResourcesProjection::UnindexReferences(EntryPtr entry) {
   for (std::uint32_t i = 0; i < ReferenceCount(entry); ++i) {
     trees_.by_target.Erase(TargetKey(entry, i));
+  }
+}
+
+void ResourcesProjection::UnindexMarks(EntryPtr entry, const std::vector<std::uint64_t>& but) {
+  for (const std::uint64_t mark : MarksOf(*entry)) {
+    if (!std::ranges::binary_search(but, mark)) {
+      trees_.by_mark.Erase(MarkKey(mark, entry));
+    }
   }
 }
 
@@ -170,6 +181,7 @@ void ResourcesProjection::Unindex(EntryPtr entry) {
     trees_.by_name.Erase(NameKey(entry));
   }
   UnindexReferences(entry);
+  UnindexMarks(entry, {});
 }
 
 void ResourcesProjection::Reindex(EntryPtr old, EntryPtr added) {
@@ -180,6 +192,7 @@ void ResourcesProjection::Reindex(EntryPtr old, EntryPtr added) {
     Unindex(old);
   } else {
     UnindexReferences(old);
+    UnindexMarks(old, MarksOf(*added));
     if (!old->is_deleting() && (added->is_deleting() || !SameName(old, added))) {
       trees_.by_name.Erase(NameKey(old));
     }
@@ -199,6 +212,7 @@ void ResourcesProjection::CountChange() {
   trees_.by_owner.Clear();
   trees_.by_name.Clear();
   trees_.by_target.Clear();
+  trees_.by_mark.Clear();
 }
 
 void ResourcesProjection::BuildIndexes() {
@@ -206,6 +220,7 @@ void ResourcesProjection::BuildIndexes() {
   std::vector<EntryPtr> children;
   std::vector<EntryPtr> active;
   std::vector<TargetKey> references;
+  std::vector<MarkKey> marks;
   const auto by_id = trees_.by_id.Snapshot();
   all.reserve(by_id.size());
   for (const OwnedEntry& owned : by_id) {
@@ -220,12 +235,16 @@ void ResourcesProjection::BuildIndexes() {
     for (std::uint32_t i = 0; i < ReferenceCount(entry); ++i) {
       references.push_back(TargetKey(entry, i));
     }
+    for (const std::uint64_t mark : MarksOf(*entry)) {
+      marks.emplace_back(mark, entry);
+    }
   }
   Fill(all, trees_.by_age);
   Fill(all, trees_.by_kind);
   Fill(children, trees_.by_owner);
   Fill(active, trees_.by_name);
   FillWith(std::move(references), trees_.by_target);
+  FillWith(std::move(marks), trees_.by_mark);
 }
 
 absl::Status ResourcesProjection::Load(std::string_view part) {
@@ -249,6 +268,7 @@ void ResourcesProjection::Reset() {
   trees_.by_owner.Clear();
   trees_.by_name.Clear();
   trees_.by_target.Clear();
+  trees_.by_mark.Clear();
   trees_.by_id.Clear();
   digest_ = 0;
   without_tenancy_ = 0;
@@ -265,7 +285,8 @@ std::shared_ptr<const engine::ProjectionImage> ResourcesProjection::Publish() {
   return std::make_shared<const ResourcesImage>(
       ResourceTrees<ImageTree>{trees_.by_id.Snapshot(), trees_.by_age.Snapshot(),
                                trees_.by_kind.Snapshot(), trees_.by_owner.Snapshot(),
-                               trees_.by_name.Snapshot(), trees_.by_target.Snapshot()},
+                               trees_.by_name.Snapshot(), trees_.by_target.Snapshot(),
+                               trees_.by_mark.Snapshot()},
       kinds_, digest_, without_tenancy_);
 }
 

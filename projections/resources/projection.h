@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <string_view>
+#include <vector>
 
 #include "engine/projection.h"
 #include "projections/persistent_tree.h"
@@ -35,6 +36,8 @@ class ResourcesProjection final : public engine::Projection {
   void Index(EntryPtr entry);
   void Unindex(EntryPtr entry);
   void UnindexReferences(EntryPtr entry);
+  // Leaves those that are in `but`, which is sorted.
+  void UnindexMarks(EntryPtr entry, const std::vector<std::uint64_t>& but);
   // `added` takes the place of `old`, of the same id.
   void Reindex(EntryPtr old, EntryPtr added);
   // Gives the indexes up when so much changes between two publications (a replay) that building

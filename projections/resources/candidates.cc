@@ -1,0 +1,316 @@
+#include "projections/resources/candidates.h"
+
+#include <algorithm>
+#include <iterator>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+
+#include "projections/search/tree.h"
+
+namespace projections {
+namespace {
+
+using search::FieldKind;
+using search::Node;
+using search::NodeKind;
+using search::Operator;
+using search::Test;
+
+const ResourceEntry& EntryIn(const AgeKey& key) {
+  return *key.entry;
+}
+const ResourceEntry& EntryIn(const KindKey& key) {
+  return *key.age.entry;
+}
+const ResourceEntry& EntryIn(const OwnerKey& key) {
+  return *key.kind.age.entry;
+}
+const ResourceEntry& EntryIn(const TargetKey& key) {
+  return *key.source();
+}
+const ResourceEntry& EntryIn(const MarkKey& key) {
+  return *key.age.entry;
+}
+
+template <typename Tree>
+class TreeRange final : public CandidateRange {
+ public:
+  TreeRange(const Tree& tree, std::size_t first, std::size_t last)
+      : tree_(tree), first_(first), last_(last) {}
+
+  std::size_t size() const override { return last_ - first_; }
+  void Walk(std::size_t first, std::size_t last, const Visit& visit) const override {
+    auto at = tree_.Select(first_ + first);
+    for (std::size_t i = first; i < last; ++i, ++at) {
+      visit(EntryIn(*at));
+    }
+  }
+
+ private:
+  const Tree& tree_;
+  const std::size_t first_;
+  const std::size_t last_;
+};
+
+using RangePtr = std::shared_ptr<const CandidateRange>;
+
+template <typename Tree>
+RangePtr All(const Tree& tree) {
+  return std::make_shared<TreeRange<Tree>>(tree, 0, tree.size());
+}
+template <typename Tree, typename Probe>
+RangePtr Equal(const Tree& tree, const Probe& probe) {
+  return std::make_shared<TreeRange<Tree>>(tree, tree.CountBefore(probe), tree.CountThrough(probe));
+}
+
+// The resources that have a condition.
+class WithCondition final : public CandidateRange {
+ public:
+  WithCondition(const ResourcesImage& image, ConditionRange range)
+      : image_(image), range_(std::move(range)) {}
+
+  std::size_t size() const override { return range_.size(); }
+  // REQUIRES: the whole range.
+  void Walk(std::size_t, std::size_t, const Visit& visit) const override {
+    for (const StatusEntry* status : range_) {
+      if (const ResourceEntry* entry = image_.Find(status->resource_id())) {
+        visit(*entry);
+      }
+    }
+  }
+
+ private:
+  const ResourcesImage& image_;
+  const ConditionRange range_;
+};
+
+class Named final : public CandidateRange {
+ public:
+  explicit Named(std::vector<const ResourceEntry*> entries) : entries_(std::move(entries)) {}
+
+  std::size_t size() const override { return entries_.size(); }
+  void Walk(std::size_t first, std::size_t last, const Visit& visit) const override {
+    for (std::size_t i = first; i < last; ++i) {
+      visit(*entries_[i]);
+    }
+  }
+
+ private:
+  const std::vector<const ResourceEntry*> entries_;
+};
+
+class Finder {
+ public:
+  Finder(const ResourcesImage& image, const StatusesImage* statuses, const ListScope& scope)
+      : image_(image), trees_(image.trees()), statuses_(statuses), scope_(scope) {}
+
+  Candidates Find(const ListOptions& options) {
+    ConsiderScope();
+    ConsiderTenant();
+    if (options.search != nullptr) {
+      Consider(*options.search, kAsksSearch);
+    }
+    return std::move(best_);
+  }
+
+ private:
+  void Offer(std::vector<RangePtr> ranges, unsigned covers, bool in_order) {
+    Candidates candidates{std::move(ranges), covers, in_order};
+    candidates.in_order = in_order && candidates.ranges.size() == 1;
+    // Of two that are equally long, the one that leaves less to be looked at.
+    const auto rank = [](const Candidates& c) {
+      return std::pair(c.size(), -static_cast<int>(c.covers));
+    };
+    if (!has_best_ || rank(candidates) < rank(best_)) {
+      best_ = std::move(candidates);
+      has_best_ = true;
+    }
+  }
+
+  void ConsiderScope() {
+    if (!scope_.owner_id.empty()) {
+      Offer({Equal(trees_.by_owner, OwnerKindProbe(scope_.owner_id, scope_.kind))},
+            kAsksKind | kAsksOwner, true);
+    } else if (!scope_.kind.empty()) {
+      Offer({Equal(trees_.by_kind, KindProbe{scope_.kind})}, kAsksKind, true);
+    } else {
+      Offer({All(trees_.by_age)}, 0, true);
+    }
+    if (!scope_.ref_target_id.empty()) {
+      Offer({Equal(trees_.by_target,
+                   SourceProbe(scope_.ref_target_id, scope_.kind, scope_.ref_type))},
+            kAsksKind | kAsksReference, true);
+    }
+  }
+
+  // One range for each kind that the list is over and each of the marks that `mark_of` makes.
+  template <typename Texts, typename MarkOf>
+  void OfferMarks(const Texts& texts, const MarkOf& mark_of, unsigned covers) {
+    std::vector<RangePtr> ranges;
+    const auto add = [&](std::string_view kind) {
+      for (const auto& text : texts) {
+        ranges.push_back(Equal(trees_.by_mark, MarkProbe{mark_of(kind, text)}));
+      }
+    };
+    if (!scope_.kind.empty()) {
+      add(scope_.kind);
+    } else {
+      // Kinds are few: from one to the next.
+      auto at = trees_.by_kind.begin();
+      while (at != trees_.by_kind.end()) {
+        const std::string& kind = *at->kind;
+        add(kind);
+        at = trees_.by_kind.UpperBound(KindProbe{kind});
+      }
+    }
+    Offer(std::move(ranges), covers | kAsksKind, true);
+  }
+
+  // Every one and every two dimensions have a mark; with more, the rarest two are looked through.
+  void ConsiderTenant() {
+    const Tenancy& dims = scope_.tenant.dims();
+    if (dims.empty()) {
+      if (!scope_.tenant.is_all()) {
+        Offer({std::make_shared<Named>(std::vector<const ResourceEntry*>{})}, ~0U, true);
+      }
+      return;
+    }
+    if (dims.size() == 1) {
+      OfferMarks(std::vector<Tenancy>{dims}, TenancyMark, kAsksTenant);
+      return;
+    }
+    for (auto one = dims.begin(); one != dims.end(); ++one) {
+      for (auto two = std::next(one); two != dims.end(); ++two) {
+        OfferMarks(std::vector<Tenancy>{{*one, *two}}, TenancyMark,
+                   dims.size() == 2 ? kAsksTenant : 0U);
+      }
+    }
+  }
+
+  // `covers`: what is known of all that `node` finds.
+  void Consider(const Node& node, unsigned covers) {
+    if (node.kind == NodeKind::kTest) {
+      ConsiderTest(node.test, covers);
+    } else if (node.kind == NodeKind::kAnd) {
+      for (const Node& child : node.children) {
+        Consider(child, 0);
+      }
+      ConsiderOldConditions(node);
+    }
+  }
+
+  void ConsiderTest(const Test& test, unsigned covers) {
+    if (test.op != Operator::kEq && test.op != Operator::kIn) {
+      return;
+    }
+    std::set<std::string> texts;
+    for (const search::Value& value : test.values) {
+      if (const auto* text = std::get_if<std::string>(&value)) {
+        texts.insert(*text);
+      }
+    }
+    if (test.field.kind == FieldKind::kLabel) {
+      OfferMarks(
+          texts,
+          [&test](std::string_view kind, std::string_view value) {
+            return LabelMark(kind, test.field.name, value);
+          },
+          covers);
+    } else if (test.field.kind == FieldKind::kConditionStatus) {
+      ConsiderCondition(test.field.name, *texts.begin());
+    } else if (test.field.kind == FieldKind::kColumn) {
+      ConsiderColumn(test.field.column, texts, covers);
+    }
+  }
+
+  void ConsiderColumn(ResourceColumn column, const std::set<std::string>& texts, unsigned covers) {
+    if (column == ResourceColumn::kName) {
+      OfferMarks(texts, NameMark, covers);
+    } else if (column == ResourceColumn::kId) {
+      std::vector<const ResourceEntry*> entries;
+      for (const std::string& id : texts) {
+        if (const ResourceEntry* entry = image_.Find(id)) {
+          entries.push_back(entry);
+        }
+      }
+      Offer({std::make_shared<Named>(std::move(entries))}, covers, false);
+    } else if (column == ResourceColumn::kKind || column == ResourceColumn::kOwnerId) {
+      std::vector<RangePtr> ranges;
+      for (const std::string& text : texts) {
+        ranges.push_back(column == ResourceColumn::kKind ? Equal(trees_.by_kind, KindProbe{text})
+                                                         : Equal(trees_.by_owner, IdProbe(text)));
+      }
+      Offer(std::move(ranges), covers, column == ResourceColumn::kKind);
+    }
+  }
+
+  static schemas::ConditionStatus StatusOf(std::string_view text) {
+    if (text == "True") {
+      return schemas::ConditionStatus::kTrue;
+    }
+    return text == "False" ? schemas::ConditionStatus::kFalse : schemas::ConditionStatus::kUnknown;
+  }
+
+  void ConsiderCondition(std::string_view type, std::string_view status) {
+    if (statuses_ != nullptr) {
+      Offer({std::make_shared<WithCondition>(image_,
+                                             statuses_->WithCondition(type, StatusOf(status)))},
+            0, false);
+    }
+  }
+
+  // A condition that has a status and has not been updated since some time: one range.
+  void ConsiderOldConditions(const Node& all) {
+    for (const Node& a : all.children) {
+      for (const Node& b : all.children) {
+        if (statuses_ == nullptr || a.kind != NodeKind::kTest || b.kind != NodeKind::kTest ||
+            a.test.field.kind != FieldKind::kConditionStatus || a.test.op != Operator::kEq ||
+            b.test.field.kind != FieldKind::kConditionLastUpdated ||
+            a.test.field.name != b.test.field.name ||
+            (b.test.op != Operator::kLt && b.test.op != Operator::kLe)) {
+          continue;
+        }
+        engine::Timestamp before = std::get<engine::Timestamp>(b.test.values.front());
+        before.micros += b.test.op == Operator::kLe ? 1 : 0;
+        const auto status = StatusOf(std::get<std::string>(a.test.values.front()));
+        Offer({std::make_shared<WithCondition>(
+                  image_, statuses_->WithCondition(a.test.field.name, status, before))},
+              0, false);
+      }
+    }
+  }
+
+  const ResourcesImage& image_;
+  const ResourceTrees<ImageTree>& trees_;
+  const StatusesImage* statuses_;
+  const ListScope& scope_;
+  Candidates best_;
+  bool has_best_ = false;
+};
+
+}  // namespace
+
+unsigned AskedBy(const ListScope& scope, const ListOptions& options) {
+  return (scope.kind.empty() ? 0U : kAsksKind) | (scope.owner_id.empty() ? 0U : kAsksOwner) |
+         (scope.ref_target_id.empty() ? 0U : kAsksReference) |
+         (scope.tenant.is_all() ? 0U : kAsksTenant) |
+         (options.search == nullptr ? 0U : kAsksSearch);
+}
+
+std::size_t Candidates::size() const {
+  std::size_t size = 0;
+  for (const auto& range : ranges) {
+    size += range->size();
+  }
+  return size;
+}
+
+Candidates FindCandidates(const ResourcesImage& image, const StatusesImage* statuses,
+                          const ListScope& scope, const ListOptions& options) {
+  return Finder(image, statuses, scope).Find(options);
+}
+
+}  // namespace projections
