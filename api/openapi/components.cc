@@ -10,15 +10,18 @@
 #include "api/openapi/schemas.h"
 #include "api/resources/list_params.h"
 #include "engine/base/check.h"
+#include "projections/search/parser.h"
 
 namespace api {
 namespace {
+
+constexpr auto kMaxSearch = static_cast<std::int64_t>(projections::search::kMaxSearchBytes);
 
 struct Refused {
   int status;
   std::string_view why;
 };
-constexpr std::array<Refused, 11> kRefused = {{
+constexpr std::array<Refused, 10> kRefused = {{
     {400, "The request is not well-formed, or what it says cannot be."},
     {401, "There is no token, it is not valid, or it names nobody whom a change could be of."},
     {403,
@@ -30,7 +33,6 @@ constexpr std::array<Refused, 11> kRefused = {{
     {412, "The resource is not as `If-Match` wants it."},
     {413, "The body, or what would be stored of it, is too large."},
     {422, "The `Idempotency-Key` was another request's, or a child is created without its parent."},
-    {501, "The request has a `search`, which this server cannot do."},
     {503,
      "The store cannot be reached, or too many requests wait: nothing was done, or `outcome` "
      "is `unknown`."},
@@ -54,6 +56,17 @@ std::string OrderDescription() {
       "Fields to order by, a comma between them or the parameter repeated, each with ` asc` "
       "(the default) or ` desc` behind it. Ties are broken by id. One of: ";
   for (const std::string_view name : projections::ColumnNames()) {
+    text += text.ends_with(": ") ? "" : ", ";
+    text += name;
+  }
+  return text + ".";
+}
+
+std::string FieldsDescription() {
+  std::string text =
+      "Only these members, a comma between them or the parameter repeated; `id` is always there. "
+      "Of conditions also single members: `status.conditions.reason`. One of: ";
+  for (const std::string_view name : FieldNames()) {
     text += text.ends_with(": ") ? "" : ", ";
     text += name;
   }
@@ -99,6 +112,15 @@ JsonObject ComponentParameters() {
                             TextSchema())},
       {"RefTargetId",
        Parameter("ref_target_id", "query", "The id of the target of `ref_type`.", TextSchema())},
+      {"Search", Parameter("search", "query",
+                           "Only resources that fit, in a part of the language TSL: "
+                           "`labels.team = 'x' and (generation > 3 or not name like 'dev-%')`.",
+                           {{"type", "string"}, {"maxLength", kMaxSearch}})},
+      {"Cursor", Parameter("cursor", "query",
+                           "Instead of `page`: blank for the first page, then the `next_cursor` of "
+                           "the page before. What does not move is shown once, whatever does.",
+                           TextSchema())},
+      {"Fields", Parameter("fields", "query", FieldsDescription(), TextSchema())},
       {"Kind", Parameter("kind", "query", "Only resources of this kind.", TextSchema())},
       {"Freshness", std::move(freshness)},
       {"AtLeast",

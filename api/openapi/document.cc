@@ -37,15 +37,15 @@ std::string NounOf(RouteScope scope) {
 }
 
 Described DescribeList(const ResourceOperation& operation, const KindSchemas& schemas) {
-  Described list{
-      .verb = "list",
-      .summary =
-          "List " + std::string(operation.scope.kind == nullptr ? "resources of every kind"
-                                                                : operation.scope.kind->plural),
-      .parameters = {"Page", "Size", "Order", "RefType", "RefTargetId", "Freshness", "AtLeast"},
-      .body = {},
-      .responses = {{"200", Success("One page.", schemas.list, false)}},
-      .refused = {400, 410, 501, 503}};
+  Described list{.verb = "list",
+                 .summary = "List " + std::string(operation.scope.kind == nullptr
+                                                      ? "resources of every kind"
+                                                      : operation.scope.kind->plural),
+                 .parameters = {"Page", "Size", "Order", "Cursor", "Search", "Fields", "RefType",
+                                "RefTargetId", "Freshness", "AtLeast"},
+                 .body = {},
+                 .responses = {{"200", Success("One page.", schemas.list, false)}},
+                 .refused = {400, 410, 503}};
   if (operation.scope.kind == nullptr) {
     list.parameters.emplace_back("Kind");
   }
@@ -109,9 +109,9 @@ Described DescribeOne(const ResourceOperation& operation, const KindSchemas& sch
     default:
       return {.verb = "get",
               .summary = "Show a " + noun,
-              .parameters = {"Freshness", "AtLeast"},
+              .parameters = {"Fields", "Freshness", "AtLeast"},
               .body = {},
-              .responses = {{"200", Success("The resource.", schemas.resource, true)}},
+              .responses = {{"200", Success("The resource.", schemas.shown, true)}},
               .refused = {400, 404, 410, 503}};
   }
 }

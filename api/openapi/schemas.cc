@@ -13,12 +13,13 @@ namespace api {
 namespace {
 
 // What every document has, whatever the registry.
-constexpr std::array<std::string_view, 18> kShared = {
-    "AdapterCondition",    "AdapterMetadata",   "AdapterStatus",      "AdapterStatusList",
-    "AdapterStatusReport", "ApiMetadata",       "ForceDeleteRequest", "ObjectReference",
-    "OpenApiDocument",     "ProblemDetails",    "ReferenceTarget",    "ReportedCondition",
-    "ResourceChange",      "ResourceCondition", "ResourceHistory",    "ResourceSnapshot",
-    "ResourceStatus",      "ValidationError"};
+constexpr std::array<std::string_view, 21> kShared = {
+    "AdapterCondition",    "AdapterMetadata",   "AdapterStatus",         "AdapterStatusList",
+    "AdapterStatusReport", "ApiMetadata",       "ForceDeleteRequest",    "ObjectReference",
+    "OpenApiDocument",     "ProblemDetails",    "ReferenceTarget",       "ReportedCondition",
+    "ResourceChange",      "ResourceCondition", "ResourceConditionPart", "ResourceHistory",
+    "ResourcePart",        "ResourceSnapshot",  "ResourceStatus",        "ResourceStatusPart",
+    "ValidationError"};
 
 constexpr std::string_view kNamePattern = "^[a-z0-9]([-a-z0-9]*[a-z0-9])?$";
 
@@ -168,12 +169,29 @@ JsonObject HistorySchema() {
       {"items", "complete"});
 }
 
+JsonObject ShownSchema(const KindSchemas& names) {
+  return {{"type", "object"},
+          {"description", "All of a resource, or what `fields` selects of it."},
+          {"anyOf", JsonArray{Ref("schemas", names.resource), Ref("schemas", "ResourcePart")}}};
+}
+
+// Members of conditions may be missing, too.
+JsonObject PartSchema(const KindSchemas& names) {
+  JsonObject part = ResourceSchema(nullptr, names);
+  part["description"] = "Some members of a resource.";
+  part["required"] = JsonArray{"id"};
+  part["properties"].as_object()["status"] = Ref("schemas", "ResourceStatusPart");
+  return part;
+}
+
 JsonObject ListSchema(const KindSchemas& names) {
   return ObjectOf("One page of a list.",
-                  {{"items", ListOf(Ref("schemas", names.resource))},
+                  {{"items", ListOf(Ref("schemas", names.shown))},
                    {"page", Integer(1, "Which page this is.")},
                    {"size", Integer(0, "How many items it has.")},
-                   {"total", Integer(0, "How many the whole list has.")}},
+                   {"total", Integer(0, "How many the whole list has.")},
+                   {"next_cursor", Text("Where the next page begins. Only where `cursor` was given "
+                                        "and there is more.")}},
                   {"items", "page", "size", "total"});
 }
 
@@ -397,6 +415,7 @@ SchemaNames::SchemaNames(const projections::Registry& registry) {
   }
   const auto add = [&](const projections::EntityDescriptor* kind, const std::string& name) {
     of_[kind] = {.resource = names.Take(name),
+                 .shown = names.Take(name + "Shown"),
                  .list = names.Take(name + "List"),
                  .create = names.Take(name + "CreateRequest"),
                  .patch = names.Take(name + "PatchRequest"),
@@ -448,9 +467,17 @@ JsonObject ComponentSchemas(const projections::Registry& registry, const SchemaN
        ObjectOf("How far a resource has got.",
                 {{"conditions", ListOf(Ref("schemas", "ResourceCondition"))}}, {"conditions"})},
       {"ValidationError", ValidationErrorSchema()}};
+  JsonObject condition = ConditionSchema();
+  condition.erase("required");
+  schemas["ResourceConditionPart"] = std::move(condition);
+  schemas["ResourceStatusPart"] =
+      ObjectOf("Some members of conditions.",
+               {{"conditions", ListOf(Ref("schemas", "ResourceConditionPart"))}}, {"conditions"});
+  schemas["ResourcePart"] = PartSchema(names.Of(nullptr));
   const auto add = [&](const projections::EntityDescriptor* kind) {
     const KindSchemas& of = names.Of(kind);
     schemas[of.resource] = ResourceSchema(kind, of);
+    schemas[of.shown] = ShownSchema(of);
     schemas[of.list] = ListSchema(of);
     schemas[of.create] = CreateSchema(kind, of);
     schemas[of.patch] = PatchSchema(kind, of);

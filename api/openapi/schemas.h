@@ -29,6 +29,7 @@ class UniqueNames {
 // The names of the schemas of one kind.
 struct KindSchemas {
   std::string resource;
+  std::string shown;  // All of it, or what `fields` selects.
   std::string list;
   std::string create;
   std::string patch;

@@ -2,13 +2,16 @@
 
 #include <algorithm>
 #include <charconv>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
 
 #include <absl/strings/str_format.h>
 
+#include "api/resources/list_cursor.h"
 #include "api/resources/problems.h"
+#include "projections/search/parser.h"
 
 namespace api {
 namespace {
@@ -158,12 +161,38 @@ std::optional<Problem> ReadReferenceFilter(const Request& request,
   return std::nullopt;
 }
 
-std::optional<Problem> CheckSearch(const Request& request) {
-  if (Given(request, "search")) {
+std::optional<Problem> ReadSearch(const Request& request, projections::ListOptions& options) {
+  const auto text = Given(request, "search");
+  if (!text) {
+    return std::nullopt;
+  }
+  auto search = projections::search::ParseSearch(*text);
+  if (!search.ok()) {
     Problem problem;
-    problem.code = ProblemCode::kNotImplemented;
-    problem.detail = "this server cannot search";
+    problem.code = ProblemCode::kBadRequest;
+    problem.detail = std::string(search.status().message());
     return problem;
+  }
+  options.search = std::make_shared<const projections::search::Node>(*std::move(search));
+  return std::nullopt;
+}
+
+// REQUIRES: the order has been read.
+std::optional<Problem> ReadCursor(const Request& request, ListParams& params) {
+  const auto cursor = request.Query("cursor");
+  params.wants_cursor = cursor.has_value();
+  if (!cursor) {
+    return std::nullopt;
+  }
+  if (Given(request, "page")) {
+    return FieldProblem("page", "page and cursor exclude each other", "");
+  }
+  if (Trim(*cursor).empty()) {
+    return std::nullopt;
+  }
+  params.options.after = DecodeListCursor(Trim(*cursor), params.options.order);
+  if (!params.options.after) {
+    return FieldProblem("cursor", "this is no cursor of a list in this order", "format");
   }
   return std::nullopt;
 }
@@ -183,7 +212,7 @@ std::variant<Problem, ListParams> ParseListParams(const Request& request,
   if (auto problem = ReadReferenceFilter(request, kind, params)) {
     return *std::move(problem);
   }
-  if (auto problem = CheckSearch(request)) {
+  if (auto problem = ReadSearch(request, options)) {
     return *std::move(problem);
   }
   auto order = ParseOrder(request);
@@ -191,6 +220,14 @@ std::variant<Problem, ListParams> ParseListParams(const Request& request,
     return std::move(*problem);
   }
   options.order = std::get<projections::Order>(std::move(order));
+  if (auto problem = ReadCursor(request, params)) {
+    return *std::move(problem);
+  }
+  auto fields = FieldSelection::Parse(request);
+  if (auto* problem = std::get_if<Problem>(&fields)) {
+    return std::move(*problem);
+  }
+  params.fields = std::get<FieldSelection>(std::move(fields));
   return params;
 }
 

@@ -1,4 +1,4 @@
-// The parameters of lists: page, size, order, and which references they are filtered by.
+// The parameters of lists: page, size, order, cursor, search, fields and the reference filter.
 
 #pragma once
 
@@ -6,6 +6,7 @@
 #include <variant>
 
 #include "api/http/problem.h"
+#include "api/resources/fields.h"
 #include "projections/registry.h"
 #include "projections/resources/image.h"
 
@@ -22,18 +23,24 @@ struct PageParams {
 // Page and size alone; nothing else is looked at.
 std::variant<Problem, PageParams> ParsePageParams(const Request& request);
 
-// `kind` is what the route lists; null: any. All that is wrong with page and size is reported
-// together. A parameter that is blank counts as absent, an unknown one is ignored.
-//
-// `search` would change which items are in the list, so it is refused while it cannot be honoured:
-// 501. Half a reference filter is 400 on every list, and so is a type that the kind does not have;
-// a list of any kind has no reference types and ignores a whole filter.
+// What a list was asked for. It points into the request.
 struct ListParams {
-  projections::ListOptions options;
-  // Empty, or both given. They point into the request.
+  projections::ListOptions options;  // `search` and `after` in it, where given.
+  FieldSelection fields;
+  // `cursor` was given, blank or not: the answer says where the next page begins.
+  bool wants_cursor = false;
+  // Empty, or both given.
   std::string_view ref_type;
   std::string_view ref_target_id;
 };
+
+// `kind` is what the route lists; null: any. All that is wrong with page and size is reported
+// together. A parameter that is blank counts as absent, an unknown one is ignored.
+//
+// Half a reference filter is refused on every list, and so is a type that the kind does not have; a
+// list of any kind has no reference types and ignores a whole filter. A search that is none is
+// VAL-005 and says where it goes wrong. A cursor goes with the order it was made for, and not with
+// `page`.
 std::variant<Problem, ListParams> ParseListParams(const Request& request,
                                                   const projections::EntityDescriptor* kind);
 

@@ -122,6 +122,7 @@ class Walk {
         {"maxProperties", &Walk::MaxProperties},
         {"required", &Walk::Required},
         {"items", &Walk::Items},
+        {"anyOf", &Walk::AnyOf},
         {"properties", nullptr},
         {"additionalProperties", nullptr},
         {"description", nullptr},
@@ -191,6 +192,14 @@ class Walk {
       }
     }
     return true;
+  }
+
+  bool AnyOf(const JsonValue& argument, const JsonValue& value, const std::string& at) {
+    return std::ranges::any_of(argument.as_array(), [&](const JsonValue& choice) {
+      Walk walk(schemas_);
+      walk.Visit(choice, value, at);
+      return walk.TakeWrongs().empty();
+    });
   }
 
   void VisitMembers(const JsonObject& schema, const JsonObject& members, const std::string& at) {
@@ -264,7 +273,7 @@ class SchemaWalk {
     if (keyword == "format") {
       return argument.is_string() && Formats().contains(Text(argument.get_string()));
     }
-    if (keyword == "enum" || keyword == "required") {
+    if (keyword == "enum" || keyword == "required" || keyword == "anyOf") {
       return argument.is_array() && !argument.get_array().empty();
     }
     if (keyword == "minimum" || keyword == "maximum") {
@@ -312,6 +321,11 @@ class SchemaWalk {
   void VisitParts(const JsonObject& schema, const std::string& at) {
     if (const JsonValue* items = schema.if_contains("items")) {
       Visit(*items, at + "/items");
+    }
+    if (const JsonValue* choices = schema.if_contains("anyOf")) {
+      for (const JsonValue& choice : choices->as_array()) {
+        Visit(choice, at + "/anyOf");
+      }
     }
     if (const JsonValue* others = schema.if_contains("additionalProperties");
         others != nullptr && others->is_object()) {

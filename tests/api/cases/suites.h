@@ -12,6 +12,16 @@ namespace cases {
 class CreateCases : public ApiCase {};
 class PatchCases : public ApiCase {};
 class ListCases : public ApiCase {};
+class SearchCases : public ApiCase {
+ protected:
+  // Makes a resource that has to work; its id. `path` is below the base, spec and labels are JSON.
+  std::string MakeWith(const std::string& path, const std::string& kind, const std::string& name,
+                       const std::string& spec, const std::string& labels);
+  // The first 100 that fit, by name.
+  Answer Search(const std::string& path, const std::string& search);
+  // Their names; the search has to be a good one.
+  std::vector<std::string> Found(const std::string& path, const std::string& search);
+};
 class DeleteCases : public ApiCase {};
 class BadInputCases : public ApiCase {};
 class SpecCases : public ApiCase {};
@@ -60,6 +70,7 @@ class TenantCases : public ApiCase {};
   HALO_INSTANTIATE_SUITE(CreateCases, prefix, __VA_ARGS__);     \
   HALO_INSTANTIATE_SUITE(PatchCases, prefix, __VA_ARGS__);      \
   HALO_INSTANTIATE_SUITE(ListCases, prefix, __VA_ARGS__);       \
+  HALO_INSTANTIATE_SUITE(SearchCases, prefix, __VA_ARGS__);     \
   HALO_INSTANTIATE_SUITE(DeleteCases, prefix, __VA_ARGS__);     \
   HALO_INSTANTIATE_SUITE(BadInputCases, prefix, __VA_ARGS__);   \
   HALO_INSTANTIATE_SUITE(SpecCases, prefix, __VA_ARGS__);       \

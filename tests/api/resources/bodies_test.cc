@@ -205,7 +205,12 @@ TEST(ListParamsTest, DefaultsAndBounds) {
   EXPECT_EQ(Verdict(parse("page=100001")), "VAL-000 page");
   EXPECT_EQ(std::get<Problem>(parse("page=x&size=0")).errors.size(), 2u);
   EXPECT_EQ(Verdict(parse("order=nope")), "VAL-005");
-  EXPECT_EQ(Verdict(parse("search=x")), "INT-003");
+  EXPECT_EQ(Verdict(parse("search=x")), "VAL-005");
+  EXPECT_EQ(Verdict(parse("fields=x")), "VAL-000 fields");
+  EXPECT_EQ(Verdict(parse("cursor=x")), "VAL-000 cursor");
+  EXPECT_EQ(Verdict(parse("cursor=&page=2")), "VAL-000 page");
+  EXPECT_TRUE(std::get<ListParams>(parse("cursor=")).wants_cursor);
+  EXPECT_FALSE(std::get<ListParams>(parse("")).wants_cursor);
   EXPECT_EQ(Verdict(parse("ref_type=x")), "VAL-000 reftargetid");
   EXPECT_EQ(Verdict(parse("ref_target_id=x")), "VAL-000 reftype");
 }
