@@ -16,6 +16,28 @@
 
 namespace api {
 
+// A body that comes piece by piece and has no end yet: server-sent events. A connection that has
+// one is not parked and takes no further requests.
+class BodySource {
+ public:
+  virtual ~BodySource() = default;
+
+  struct Piece {
+    std::string bytes;
+    bool is_last = false;  // Nothing follows: the connection closes.
+  };
+
+  // Called once, before the first Next. `wake`, from any thread and at any time, also after the
+  // connection has ended, makes Next be called soon.
+  virtual void Start(std::function<void()> wake) = 0;
+  // What comes next; empty: nothing at present. Called on the I/O thread when the client has taken
+  // what came before, after `wake`, and about once a second. Must not block. Bytes are not kept
+  // for clients that do not take them: a source is not asked then.
+  virtual Piece Next() = 0;
+  // The server is going down: what Next gives from now on should soon be the last.
+  virtual void End() = 0;
+};
+
 struct Response {
   int status = 200;
   std::string content_type = "application/json";  // Empty: no Content-Type header.
@@ -23,6 +45,8 @@ struct Response {
   // X-Request-ID: never put those here. A name or value with a CR, LF or NUL is left out.
   std::vector<HeaderField> headers;
   std::string body;
+  // Not null: the body is what this gives; `body` is empty.
+  std::shared_ptr<BodySource> source = nullptr;
 
   Response& With(std::string name, std::string value) {
     headers.push_back({std::move(name), std::move(value)});

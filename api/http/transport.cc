@@ -359,6 +359,7 @@ TransportStats TransportCore::stats() const {
   TransportStats stats;
   stats.connections = open_.load(std::memory_order_relaxed);
   stats.parked = parked_.load(std::memory_order_relaxed);
+  stats.streams = streams_.load(std::memory_order_relaxed);
   stats.accepted = accepted_.load(std::memory_order_relaxed);
   stats.turned_away = turned_away_.load(std::memory_order_relaxed);
   stats.requests = requests_.load(std::memory_order_relaxed);

@@ -17,6 +17,10 @@
 // is not made to suffer for who does not. Answers that other threads have just handed over come on
 // top of that for as long as the I/O thread has not looked at them.
 //
+// An answer may be sent piece by piece for as long as its source likes (BodySource). It costs a
+// connection and no place among the parked, its source is asked only as fast as the client takes
+// what comes, and a client that takes nothing for `write_timeout` is closed.
+//
 // A listener with a TLS context speaks nothing else; a handshake has as long as a head.
 //
 // Thread-safe where noted.
@@ -57,6 +61,7 @@ struct TransportOptions {
 struct TransportStats {
   std::uint64_t connections = 0;  // open now
   std::uint64_t parked = 0;       // requests waiting for their answer now
+  std::uint64_t streams = 0;      // answers that are sent piece by piece, now
   std::uint64_t accepted = 0;     // connections since the start
   std::uint64_t turned_away = 0;  // connections closed because of max_connections
   std::uint64_t requests = 0;     // answered since the start

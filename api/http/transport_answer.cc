@@ -98,7 +98,12 @@ void AppendAnswerHead(const Request& request, const Response& response, const An
   if (!response.content_type.empty() && IsOneLine(response.content_type)) {
     AppendLine("Content-Type", response.content_type, out);
   }
-  if (response.status != 204 && response.status != 304) {
+  if (response.source != nullptr) {
+    // Without a length the end of the connection is the end of the body.
+    if (!frame.is_http_1_0 && AnswerHasBody(request, response.status)) {
+      AppendLine("Transfer-Encoding", "chunked", out);
+    }
+  } else if (response.status != 204 && response.status != 304) {
     out += "Content-Length: ";
     AppendNumber(response.body.size(), out);
     out += "\r\n";

@@ -108,6 +108,7 @@ void Connection::SetWait(Wait wait) {
 }
 
 void Connection::OnTick(engine::Duration now) {
+  Pump();
   if (now < wait_until_ || is_closed_) {
     return;
   }
@@ -120,6 +121,10 @@ void Connection::OnTick(engine::Duration now) {
 }
 
 void Connection::Drain() {
+  if (source_ != nullptr) {
+    source_->End();
+    return Pump();
+  }
   const bool is_idle = exchange_ == nullptr && !is_writing_ && !parser_ && in_begin_ == in_end_;
   if (is_idle && !is_settled_) {
     Close();
@@ -152,6 +157,7 @@ void Connection::Close() {
 
 void Connection::Abort() {
   is_closed_ = true;
+  EndStream();
   CountUnsent();
   if (exchange_ != nullptr) {
     exchange_->SetGone();
@@ -252,6 +258,8 @@ void Connection::OnEnd() {
   if (exchange_ != nullptr) {
     exchange_->SetGone();
     Unpark();
+  } else if (source_ != nullptr) {
+    Close();
   } else if (is_writing_) {
     is_closing_ = true;
   } else {
@@ -260,7 +268,7 @@ void Connection::OnEnd() {
 }
 
 bool Connection::MayParse() const {
-  return exchange_ == nullptr && !is_writing_ && !is_closing_ && !is_closed_;
+  return exchange_ == nullptr && source_ == nullptr && !is_writing_ && !is_closing_ && !is_closed_;
 }
 
 // Goes as far as possible: parses, dispatches, writes, reads.
@@ -271,6 +279,7 @@ void Connection::Advance() {
     }
   }
   Flush();
+  Pump();
   if (is_closed_ || is_settled_) {
     return;
   }
@@ -392,7 +401,7 @@ void Connection::Refuse(Refusal refusal, std::string detail) {
 }
 
 void Connection::Render(const Request& request, Response response) {
-  keeps_alive_ = keeps_alive_ && !core_->draining();
+  keeps_alive_ = keeps_alive_ && !core_->draining() && response.source == nullptr;
   is_closing_ = !keeps_alive_;
   CompressFor(request, response);
   AppendAnswerHead(request, response,
@@ -402,7 +411,9 @@ void Connection::Render(const Request& request, Response response) {
                     .is_http_1_0 = is_http_1_0_},
                    out_);
   if (AnswerHasBody(request, response.status)) {
-    if (response.body.size() <= kSmallBody) {
+    if (response.source != nullptr) {
+      BeginStream(std::move(response.source));
+    } else if (response.body.size() <= kSmallBody) {
       out_ += response.body;
     } else {
       tail_ = std::move(response.body);
@@ -454,7 +465,7 @@ void Connection::Flush() {
     is_encrypted_ = false;
     CountUnsent();
   }
-  if (is_closing_ && !is_settled_) {
+  if (is_closing_ && !is_settled_ && source_ == nullptr) {
     Linger();
   }
 }
@@ -476,6 +487,8 @@ void Connection::OnWritable(const boost::system::error_code& error) {
     if (is_answered_) {
       FinishExchange();
     }
+  } else if (source_ != nullptr) {
+    SetWait(Wait::kAnswer);
   }
   Advance();
 }

@@ -6,6 +6,7 @@
 
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <memory>
@@ -86,6 +87,9 @@ class Connection final : public std::enable_shared_from_this<Connection> {
   void Render(const Request& request, Response response);
   void Flush();
   void OnWritable(const boost::system::error_code& error);
+  void BeginStream(std::shared_ptr<BodySource> source);
+  void EndStream();
+  void Pump();
   void Linger();
   void CountUnsent();
   void Close();
@@ -118,6 +122,8 @@ class Connection final : public std::enable_shared_from_this<Connection> {
   bool was_full_ = false;  // Whether there was no room to park it.
   bool keeps_alive_ = true;
   bool is_http_1_0_ = false;
+
+  std::shared_ptr<BodySource> source_;  // Of the answer that is being sent piece by piece.
 
   std::string out_;          // Heads and small bodies on their way out.
   std::string tail_;         // A large body, sent after `out_` without a copy.

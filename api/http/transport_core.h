@@ -67,6 +67,9 @@ class TransportCore final : public std::enable_shared_from_this<TransportCore> {
   void CountPark() { parked_.fetch_add(1, std::memory_order_relaxed); }
   void CountUnpark() { parked_.fetch_sub(1, std::memory_order_relaxed); }
   void CountAnswer(bool was_full);
+  void CountStream(int change) {
+    streams_.fetch_add(static_cast<std::uint64_t>(change), std::memory_order_relaxed);
+  }
   // The answers that a connection's client has not taken were `before` bytes and are `now`. May
   // close any connection, the caller's too.
   void CountUnsent(std::size_t before, std::size_t now);
@@ -110,6 +113,7 @@ class TransportCore final : public std::enable_shared_from_this<TransportCore> {
 
   std::atomic<std::uint64_t> open_{0};
   std::atomic<std::uint64_t> parked_{0};
+  std::atomic<std::uint64_t> streams_{0};
   std::atomic<std::uint64_t> accepted_{0};
   std::atomic<std::uint64_t> turned_away_{0};
   std::atomic<std::uint64_t> requests_{0};

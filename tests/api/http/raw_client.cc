@@ -116,6 +116,18 @@ RawAnswer RawClient::Read(bool head_only) {
   return answer;
 }
 
+std::string RawClient::ReadPast(std::string_view text) {
+  std::size_t found = 0;
+  while ((found = buffer_.find(text)) == std::string::npos) {
+    if (!ReadMore()) {
+      return std::exchange(buffer_, {});
+    }
+  }
+  std::string past = buffer_.substr(0, found + text.size());
+  buffer_.erase(0, past.size());
+  return past;
+}
+
 bool RawClient::IsClosedByPeer() {
   while (true) {
     pollfd wait{socket_, POLLIN, 0};

@@ -36,6 +36,8 @@ class RawClient {
                std::string_view body = "");
   // The next answer. `head_only`: it has no body, whatever its Content-Length says.
   RawAnswer Read(bool head_only = false);
+  // Everything up to the end of the next `text`; what there is when it does not come.
+  std::string ReadPast(std::string_view text);
   // Whether the peer closes within 10 s; what it still sends is dropped.
   bool IsClosedByPeer();
   // Sends FIN; answers can still be read.
