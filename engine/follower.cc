@@ -38,9 +38,10 @@ ViewPtr Follower::view() const {
   return published_;
 }
 
-void Follower::SetObserver(Observer observer) {
+void Follower::SetObserver(Observer observer, ViewObserver view_observer) {
   MutexLock lock(door_);
   observer_ = std::move(observer);
+  view_observer_ = std::move(view_observer);
 }
 
 bool Follower::Deliver(const News& news) {
@@ -370,8 +371,13 @@ void Follower::Publish() {
       view->at = followed.at;
     }
   }
-  MutexLock lock(published_mutex_);
-  published_ = std::move(view);
+  {
+    MutexLock lock(published_mutex_);
+    published_ = view;
+  }
+  if (view_observer_) {
+    view_observer_(view);
+  }
 }
 
 }  // namespace engine

@@ -39,9 +39,12 @@ namespace engine {
 // view() and cursors() wait for no one. Replay and Refold block on the store.
 class Follower {
  public:
-  // Called with every row as it is folded, in order, under the door's lock. For tests and
-  // metrics; empty by default.
+  // Called with every row as it is folded, in the order of its stream, under the door's lock.
   using Observer = std::function<void(const Record&)>;
+  // Called with every view that is published, after the rows that it is newer by, under the door's
+  // lock; view() shows it already. Where a stream starts over, the view is all there is: its rows
+  // are folded elsewhere.
+  using ViewObserver = std::function<void(const ViewPtr&)>;
 
   // Follows the streams of `projections`, each of which is in the catalogue once.
   explicit Follower(std::vector<std::unique_ptr<Projection>> projections);
@@ -108,7 +111,8 @@ class Follower {
   ViewPtr view() const;
   Cursors cursors() const { return view()->cursors(); }
 
-  void SetObserver(Observer observer);
+  // Neither may block, nor call this object but for view() and cursors(). Empty by default.
+  void SetObserver(Observer observer, ViewObserver view_observer = {});
 
  private:
   struct Followed {
@@ -152,6 +156,7 @@ class Follower {
   const std::atomic<bool>* cancelled_ = nullptr;  // Ends a replay; set before it.
   std::vector<Followed> streams_ ABSL_GUARDED_BY(door_);
   Observer observer_ ABSL_GUARDED_BY(door_);
+  ViewObserver view_observer_ ABSL_GUARDED_BY(door_);
   bool judges_origin_ ABSL_GUARDED_BY(door_) = false;
   std::optional<Origin> origin_ ABSL_GUARDED_BY(door_);  // The life that is believed.
   std::uint64_t rebuilds_ ABSL_GUARDED_BY(door_) = 0;

@@ -60,7 +60,7 @@ std::optional<Response> RefusalOf(const Request& request, const absl::Status& ch
 engine::Cursors FollowedOf(const engine::Cursors& streams, const engine::View& view) {
   engine::Cursors followed;
   for (const engine::StreamCursor& stream : streams) {
-    if (view.Find(stream.stream) != nullptr) {
+    if (stream.position != engine::Position::kBeforeFirst && view.Find(stream.stream) != nullptr) {
       followed.push_back(stream);
     }
   }
@@ -157,9 +157,18 @@ void Dispatcher::Meet(const ParkedPtr& parked, Seen seen, bool was_asked) {
 
 // The view is further on than the cursor; the row at the cursor tells whether on the same way.
 void Dispatcher::CheckPassed(const ParkedPtr& parked, Seen seen) {
+  const engine::Cursors known = FollowedOf(parked->at_least->streams, *seen.view.ptr());
+  if (const std::optional<bool> agrees = store_.recent().Agrees(known)) {
+    if (*agrees) {
+      parked->GoOn(std::move(seen));
+    } else {
+      parked->Answer(RefuseHistory(*parked->call.request));
+    }
+    return;
+  }
   RunBlocking(std::move(parked->call), std::move(parked->responder),
-              [this, streams = FollowedOf(parked->at_least->streams, *seen.view.ptr()),
-               next = std::move(parked->next), seen](Call call, Responder responder) {
+              [this, streams = known, next = std::move(parked->next), seen](Call call,
+                                                                            Responder responder) {
                 const absl::Status checked =
                     CheckHistory(store_.journal(), streams, call.request->deadline());
                 if (auto refusal = RefusalOf(*call.request, checked)) {

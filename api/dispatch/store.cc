@@ -10,6 +10,7 @@
 #include "engine/base/random.h"
 #include "engine/base/status_macros.h"
 #include "engine/history.h"
+#include "projections/resources/image.h"
 #include "schemas/streams.h"
 
 namespace api {
@@ -31,6 +32,27 @@ engine::HeartbeatOptions Named(engine::HeartbeatOptions options) {
     options.replica = engine::NewUuidV7(engine::SystemClock().Now(), engine::SystemRandom());
   }
   return options;
+}
+
+// What a view has under the key of a record.
+engine::Payload StateIn(const engine::View& view, const engine::Record& record) {
+  if (record.stream != schemas::kResourcesStream || view.Find(record.stream) == nullptr) {
+    return {};
+  }
+  const auto image = engine::ImageIn<projections::ResourcesImage>(view);
+  const projections::ResourceEntry* entry = image.ok() ? (*image)->Find(record.key) : nullptr;
+  return entry == nullptr ? engine::Payload() : entry->payload();
+}
+
+// From now on `recent` has what the follower folds.
+std::unique_ptr<engine::Follower> Feeding(std::unique_ptr<engine::Follower> follower,
+                                          Recent& recent) {
+  recent.Start(*follower->view(), [&follower = *follower](const engine::Record& tombstone) {
+    return StateIn(*follower.view(), tombstone);
+  });
+  follower->SetObserver([&recent](const engine::Record& record) { recent.Fold(record); },
+                        [&recent](const engine::ViewPtr& view) { recent.Publish(*view); });
+  return follower;
 }
 
 std::string NameOf(const engine::Catalogue& catalogue, engine::StreamId stream) {
@@ -124,8 +146,9 @@ Store::Store(engine::Engine& engine, std::unique_ptr<engine::Follower> main,
              std::unique_ptr<CursorSeal> cursors, const StoreOptions& options)
     : engine_(engine),
       cursors_(std::move(cursors)),
+      recent_(options.recent_bytes),
       look_interval_(options.look_interval),
-      main_(engine.journal(), std::move(main), Flights(options, proof_)),
+      main_(engine.journal(), Feeding(std::move(main), recent_), Flights(options, proof_)),
       audit_(engine.journal(), std::move(audit), Flights(options, proof_)),
       committer_(engine.journal(), main_.follower(), &audit_.follower(),
                  {.max_queue = options.max_queue,

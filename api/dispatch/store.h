@@ -18,6 +18,7 @@
 #include <absl/status/statusor.h>
 
 #include "api/dispatch/cursor.h"
+#include "api/dispatch/recent.h"
 #include "api/dispatch/snapshots.h"
 #include "api/dispatch/ticker.h"
 #include "engine/coalescer.h"
@@ -72,6 +73,8 @@ struct StoreOptions {
   // Its name is made up when it is empty.
   engine::HeartbeatOptions heartbeat = {.feature_level = schemas::kFeatureLevel};
   SnapshotOptions snapshots;
+  // Of the newest records and what is made of them, kept for those who watch.
+  std::size_t recent_bytes = std::size_t{16} << 20;
 };
 
 class Store {
@@ -95,6 +98,9 @@ class Store {
   // Makes and reads the cursors that clients hold.
   CursorSeal& cursors() { return *cursors_; }
 
+  // The newest records of the main lane.
+  Recent& recent() { return recent_; }
+
   // Runs `task` after the next look at the store in the background, on its thread: for what waits
   // for the store to come to know something. It must not block. Dropped when the store ends.
   void AfterNextLook(std::function<void()> task);
@@ -117,6 +123,7 @@ class Store {
 
   engine::Engine& engine_;
   const std::unique_ptr<CursorSeal> cursors_;
+  Recent recent_;  // The main lane's follower feeds it.
   const engine::Duration look_interval_;
   engine::Mutex later_mutex_;
   std::vector<std::function<void()>> later_ ABSL_GUARDED_BY(later_mutex_);

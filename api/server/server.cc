@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "api/control/routes.h"
+#include "api/feed/routes.h"
 #include "api/resources/routes.h"
 #include "api/server/identity_metrics.h"
 #include "api/server/process_metrics.h"
@@ -111,6 +112,23 @@ void AddTransport(const TransportStats& stats, Samples& samples) {
       MetricType::kCounter, stats.refused);
 }
 
+void AddFeed(Feed& feed, Samples& samples) {
+  const auto add = [&](std::string_view name, std::string_view help, MetricType type,
+                       std::uint64_t value) {
+    samples.push_back({std::string(name), std::string(help), type, static_cast<double>(value), {}});
+  };
+  const Feed::Counters& counters = feed.counters();
+  add("halo_watches", "Open watches.", MetricType::kGauge, feed.watches());
+  add("halo_watch_events_total", "Records sent to watches.", MetricType::kCounter,
+      counters.events.load());
+  add("halo_watch_cut_off_total", "Watches ended because their clients were too slow.",
+      MetricType::kCounter, counters.cut_off.load());
+  add("halo_watch_gone_total", "Watches refused or ended because their history is gone.",
+      MetricType::kCounter, counters.gone.load());
+  add("halo_watch_reads_total", "Reads of the journal for watches that were behind.",
+      MetricType::kCounter, counters.reads.load());
+}
+
 void AddPositions(const engine::Catalogue& catalogue, const engine::View& view, Samples& samples) {
   for (const engine::StreamView& stream : view.streams) {
     const auto spec = std::ranges::find(catalogue, stream.stream, &engine::StreamSpec::id);
@@ -176,6 +194,7 @@ absl::Status Server::Open(engine::Engine& engine) {
   admission_ = std::make_unique<Admission>(options_.admin_tokens, *authenticator_);
   const auto post = [this](std::function<void()> task) { transport_.Post(std::move(task)); };
   dispatcher_ = std::make_unique<Dispatcher>(router_, *store_, *workers_, *admission_, post);
+  feed_ = std::make_unique<Feed>(*store_, *workers_, options_.registry, options_.feed);
   readiness_ = std::make_unique<Readiness>(*store_, options_.readiness);
   sweeper_ = std::make_unique<Sweeper>(engine.key_value());
   options_.compaction.lease_ttl = options_.lease_ttl;
@@ -202,6 +221,7 @@ void Server::AddRoutes() {
   AddApiRoutes(router_, options_.registry);
   AddControlRoutes(*dispatcher_);
   AddResourceRoutes(*dispatcher_, options_.registry, options_.spec_schemas, reconciliations_);
+  AddFeedRoutes(*dispatcher_, *feed_);
   AddSideRoutes();
 }
 
@@ -232,6 +252,7 @@ void Server::AddMetricSources() {
     if (options_.identity.tenant.enabled) {
       AddTenancy(*store_->main().Last(), samples);
     }
+    AddFeed(*feed_, samples);
     AddPositions(store_->journal().catalogue(), *store_->main().Last(), samples);
     AddPositions(store_->journal().catalogue(), *store_->audit().Last(), samples);
     samples.push_back({"halo_stale_answers_total",

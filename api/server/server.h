@@ -27,6 +27,7 @@
 #include "api/dispatch/store.h"
 #include "api/dispatch/sweeper.h"
 #include "api/dispatch/workers.h"
+#include "api/feed/feed.h"
 #include "api/http/router.h"
 #include "api/http/transport.h"
 #include "api/identity/authenticator.h"
@@ -66,6 +67,7 @@ struct ServerOptions {
   SpecSchemas spec_schemas = {};
   // Serve only if the audit holds an entry of this hash: 64 digits in lower case. Empty: any.
   std::string expect_head = {};
+  FeedOptions feed = {};
   // What the backend adds to /metrics. Must not block.
   std::function<void(Samples&)> backend_metrics = {};
   // How long streams keep replaced records; `lease_ttl` of it is the one above.
@@ -139,6 +141,7 @@ class Server {
   std::unique_ptr<Admission> admission_;
   std::unique_ptr<Workers> workers_;
   std::unique_ptr<Dispatcher> dispatcher_;
+  std::unique_ptr<Feed> feed_;
   std::unique_ptr<Readiness> readiness_;
   std::unique_ptr<Sweeper> sweeper_;
   std::unique_ptr<Compaction> compaction_;

@@ -1,0 +1,9 @@
+#include "api/feed/routes.h"
+
+namespace api {
+
+void AddFeedRoutes(Dispatcher& dispatcher, Feed& feed) {
+  AddWatchRoute(dispatcher, feed);
+}
+
+}  // namespace api
