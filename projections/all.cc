@@ -18,6 +18,13 @@ std::vector<std::unique_ptr<engine::Projection>> MainProjections() {
   return projections;
 }
 
+std::vector<std::unique_ptr<engine::Projection>> ResourceProjections() {
+  std::vector<std::unique_ptr<engine::Projection>> projections;
+  projections.push_back(std::make_unique<ResourcesProjection>());
+  projections.push_back(std::make_unique<StatusesProjection>());
+  return projections;
+}
+
 std::vector<std::unique_ptr<engine::Projection>> AuditProjections() {
   std::vector<std::unique_ptr<engine::Projection>> projections;
   projections.push_back(std::make_unique<AuditProjection>());

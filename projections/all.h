@@ -15,4 +15,8 @@ std::vector<std::unique_ptr<engine::Projection>> MainProjections();
 // For the follower of the audit alone, which verifies it in the background.
 std::vector<std::unique_ptr<engine::Projection>> AuditProjections();
 
+// What answers about resources are made from: the part of the main ones that is folded anew where
+// somebody asks for an earlier state.
+std::vector<std::unique_ptr<engine::Projection>> ResourceProjections();
+
 }  // namespace projections

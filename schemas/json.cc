@@ -10,6 +10,7 @@
 #include "engine/audit_chain.h"
 #include "engine/base/bytes.h"
 #include "engine/base/check.h"
+#include "engine/base/clock.h"
 #include "engine/base/guard.h"
 #include "engine/base/logging.h"
 #include "engine/base/status_macros.h"
@@ -232,6 +233,23 @@ absl::StatusOr<std::string> RecordJson(engine::StreamId stream, const engine::Pa
                        reinterpret_cast<const std::uint8_t*>(record.body().data())));
   out.push_back('}');
   return out;
+}
+
+absl::StatusOr<std::string> RowJson(const engine::Record& row, std::string_view stream_name) {
+  ASSIGN_OR_RETURN(const std::string record, RecordJson(row.stream, row.payload));
+  std::string line = "{\"stream\":";
+  engine::AppendJsonString(stream_name, line);
+  line += absl::StrFormat(",\"position\":%d,\"tx\":%d,\"at\":\"%s\"", Raw(row.position),
+                          Raw(row.tx), engine::FormatTimestamp(row.at));
+  if (!row.key.empty()) {
+    line += ",\"key\":";
+    engine::AppendJsonString(row.key, line);
+    line += absl::StrFormat(",\"previous\":%d", Raw(row.previous));
+  }
+  line +=
+      absl::StrFormat(",\"flags\":%d,\"checksum\":\"%s\",\"digest\":\"%s\",\"record\":", row.flags,
+                      engine::ToHex(row.checksum), engine::ToHex(Raw(row.digest)));
+  return line + record + "}";
 }
 
 }  // namespace schemas

@@ -31,6 +31,12 @@ namespace schemas {
 // Fails with kDataLoss when the payload is no valid record.
 absl::StatusOr<std::string> RecordJson(engine::StreamId stream, const engine::Payload& payload);
 
+// A row with its record, as one line without its end:
+//   {"stream":"resources","position":7,"tx":5,"at":"...","key":"...","previous":3,"flags":0,
+//    "checksum":"...","digest":"...","record":{"type":...}}
+// `key` and `previous` of keyed rows only. Fails as RecordJson does.
+absl::StatusOr<std::string> RowJson(const engine::Record& row, std::string_view stream_name);
+
 // A table as a JSON object, its fields in the order of their numbers. Texts, tables and lists
 // that are absent are left out; bytes are shown in hexadecimal, values of enumerations by name
 // (`kKilled` as "killed"). REQUIRES: `schema` has `table_name`, and `table` is a verified one.

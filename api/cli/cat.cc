@@ -11,8 +11,6 @@
 
 #include "api/cli/commands.h"
 #include "api/cli/print.h"
-#include "engine/base/bytes.h"
-#include "engine/base/logging.h"
 #include "engine/base/mutex.h"
 #include "engine/base/status_macros.h"
 #include "schemas/json.h"
@@ -27,23 +25,6 @@ using engine::StreamSpec;
 // Rows that are read at once.
 constexpr int kRowsAtOnce = 1000;
 constexpr engine::Duration kPause = std::chrono::milliseconds(500);
-
-std::string RecordLine(const Record& record, const std::string& stream,
-                       const std::string& decoded) {
-  std::string line = "{\"stream\":";
-  engine::AppendJsonString(stream, line);
-  line += absl::StrFormat(",\"position\":%d,\"tx\":%d,\"at\":\"%s\"", Raw(record.position),
-                          Raw(record.tx), engine::FormatTimestamp(record.at));
-  if (!record.key.empty()) {
-    line += ",\"key\":";
-    engine::AppendJsonString(record.key, line);
-    line += absl::StrFormat(",\"previous\":%d", Raw(record.previous));
-  }
-  line += absl::StrFormat(",\"flags\":%d,\"checksum\":\"%s\",\"digest\":\"%s\",\"record\":%s}\n",
-                          record.flags, engine::ToHex(record.checksum),
-                          engine::ToHex(Raw(record.digest)), decoded);
-  return line;
-}
 
 // Where a reader is in one stream.
 struct Place {
@@ -71,8 +52,8 @@ absl::Status CatStream(engine::Journal& journal, const CatFlags& flags, Place& p
         return absl::OkStatus();
       }
       RETURN_IF_ERROR(CheckRow(row, place.spec.name));
-      ASSIGN_OR_RETURN(const std::string decoded, schemas::RecordJson(row.stream, row.payload));
-      out << RecordLine(row, place.spec.name, decoded);
+      ASSIGN_OR_RETURN(const std::string line, schemas::RowJson(row, place.spec.name));
+      out << line << "\n";
       place.next = Raw(row.position) + 1;
     }
   }

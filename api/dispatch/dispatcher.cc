@@ -236,6 +236,10 @@ void Dispatcher::Handle(Access access, Method method, std::string_view pattern,
 void Dispatcher::Read(Access access, std::string_view pattern, ReadHandler handler) {
   auto shared = std::make_shared<const ReadHandler>(std::move(handler));
   Handle(access, Method::kGet, pattern, [this, access, shared](Call call, Responder responder) {
+    if (call.request->Query("as_of")) {
+      LookBack(access, shared, std::move(call), std::move(responder));
+      return;
+    }
     Park(access, store_.main(), std::move(call), std::move(responder),
          [this, shared](Call parked, Seen seen, Responder waiting) {
            ReadAnswer answer = (*shared)(parked, seen.view);

@@ -85,6 +85,8 @@ class Dispatcher {
   // For reads that need more than one view of the main lane.
   using CallHandler = std::function<void(Call, Responder)>;
 
+  // A request for resources with `as_of`, by an operator, gets the state of then
+  // (api/dispatch/past.h), on a worker; the handler notices no difference.
   void Read(Access access, std::string_view pattern, ReadHandler handler);
   // For what is acted on: the flight has to be proven (engine/proof.h), whatever the request says
   // of freshness. Else 503: never an older answer.
@@ -122,6 +124,10 @@ class Dispatcher {
              std::shared_ptr<const CallHandler> handler, bool may_need_keys) const;
   void Submit(const PrepareHandler& prepare, Call call, Responder responder);
   void FinishRead(ReadAnswer answer, Call call, Seen seen, Responder responder);
+
+  // look_back.cc
+  void LookBack(Access access, std::shared_ptr<const ReadHandler> handler, Call call,
+                Responder responder);
 
   // park.cc
   struct ParkedRead;

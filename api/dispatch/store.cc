@@ -146,6 +146,7 @@ Store::Store(engine::Engine& engine, std::unique_ptr<engine::Follower> main,
              std::unique_ptr<CursorSeal> cursors, const StoreOptions& options)
     : engine_(engine),
       cursors_(std::move(cursors)),
+      past_(options.past ? std::make_unique<Past>(engine.journal(), options.past) : nullptr),
       recent_(options.recent_bytes),
       look_interval_(options.look_interval),
       main_(engine.journal(), Feeding(std::move(main), recent_), Flights(options, proof_)),

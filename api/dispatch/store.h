@@ -18,6 +18,7 @@
 #include <absl/status/statusor.h>
 
 #include "api/dispatch/cursor.h"
+#include "api/dispatch/past.h"
 #include "api/dispatch/recent.h"
 #include "api/dispatch/snapshots.h"
 #include "api/dispatch/ticker.h"
@@ -73,6 +74,8 @@ struct StoreOptions {
   // Its name is made up when it is empty.
   engine::HeartbeatOptions heartbeat = {.feature_level = schemas::kFeatureLevel};
   SnapshotOptions snapshots;
+  // What is folded anew for a look back; empty: nobody can look back.
+  Past::MakeProjections past = {};
   // Of the newest records and what is made of them, kept for those who watch.
   std::size_t recent_bytes = std::size_t{16} << 20;
 };
@@ -101,6 +104,9 @@ class Store {
   // The newest records of the main lane.
   Recent& recent() { return recent_; }
 
+  // States of the past; null where the options have no projections for it.
+  Past* past() { return past_.get(); }
+
   // Runs `task` after the next look at the store in the background, on its thread: for what waits
   // for the store to come to know something. It must not block. Dropped when the store ends.
   void AfterNextLook(std::function<void()> task);
@@ -123,6 +129,7 @@ class Store {
 
   engine::Engine& engine_;
   const std::unique_ptr<CursorSeal> cursors_;
+  const std::unique_ptr<Past> past_;
   Recent recent_;  // The main lane's follower feeds it.
   const engine::Duration look_interval_;
   engine::Mutex later_mutex_;

@@ -4,6 +4,7 @@ namespace api {
 
 void AddFeedRoutes(Dispatcher& dispatcher, Feed& feed) {
   AddWatchRoute(dispatcher, feed);
+  AddRecordsRoute(dispatcher);
 }
 
 }  // namespace api

@@ -12,5 +12,6 @@ void AddFeedRoutes(Dispatcher& dispatcher, Feed& feed);
 
 // The parts.
 void AddWatchRoute(Dispatcher& dispatcher, Feed& feed);
+void AddRecordsRoute(Dispatcher& dispatcher);
 
 }  // namespace api

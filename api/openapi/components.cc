@@ -25,8 +25,8 @@ constexpr std::array<Refused, 10> kRefused = {{
     {400, "The request is not well-formed, or what it says cannot be."},
     {401, "There is no token, it is not valid, or it names nobody whom a change could be of."},
     {403,
-     "It comes from a page of another site, its headers do not say whose it is, or the system "
-     "itself would change something."},
+     "It comes from a page of another site, its headers do not say whose it is, the system itself "
+     "would change something, or `as_of` is from nobody who may."},
     {404, "There is no such resource."},
     {409, "The state of the resource, or of another one, forbids it."},
     {410, "The cursor is of a history that is gone, or older than what was compacted."},
@@ -123,6 +123,11 @@ JsonObject ComponentParameters() {
       {"Fields", Parameter("fields", "query", FieldsDescription(), TextSchema())},
       {"Kind", Parameter("kind", "query", "Only resources of this kind.", TextSchema())},
       {"Freshness", std::move(freshness)},
+      {"AsOf",
+       Parameter("as_of", "query",
+                 "For operators: show what was true after this transaction (a number), or at this "
+                 "time (RFC 3339).",
+                 TextSchema())},
       {"AtLeast",
        Parameter("X-Halo-At-Least", "header",
                  "An `X-Halo-Cursor`: what it has, the answer has too, whatever the freshness.",

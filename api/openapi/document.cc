@@ -42,10 +42,10 @@ Described DescribeList(const ResourceOperation& operation, const KindSchemas& sc
                                                       ? "resources of every kind"
                                                       : operation.scope.kind->plural),
                  .parameters = {"Page", "Size", "Order", "Cursor", "Search", "Fields", "RefType",
-                                "RefTargetId", "Freshness", "AtLeast"},
+                                "RefTargetId", "Freshness", "AtLeast", "AsOf"},
                  .body = {},
                  .responses = {{"200", Success("One page.", schemas.list, false)}},
-                 .refused = {400, 410, 503}};
+                 .refused = {400, 403, 410, 503}};
   if (operation.scope.kind == nullptr) {
     list.parameters.emplace_back("Kind");
   }
@@ -109,10 +109,10 @@ Described DescribeOne(const ResourceOperation& operation, const KindSchemas& sch
     default:
       return {.verb = "get",
               .summary = "Show a " + noun,
-              .parameters = {"Fields", "Freshness", "AtLeast"},
+              .parameters = {"Fields", "Freshness", "AtLeast", "AsOf"},
               .body = {},
               .responses = {{"200", Success("The resource.", schemas.shown, true)}},
-              .refused = {400, 404, 410, 503}};
+              .refused = {400, 403, 404, 410, 503}};
   }
 }
 

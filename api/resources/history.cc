@@ -53,6 +53,9 @@ std::variant<Problem, Query> ParseQuery(const Call& call, RouteScope scope,
                   .parent_id = std::string(request.PathParameter("parent_id")),
                   .tenant = call.caller.tenant,
                   .above = OwnersAbove(request, scope)};
+  if (request.Query("as_of")) {
+    return FieldProblem("as_of", "a history has no as_of: it shows every change", "enum");
+  }
   if (const auto limit = request.Query("limit")) {
     const auto [end, error] =
         std::from_chars(limit->data(), limit->data() + limit->size(), query.limit);

@@ -176,6 +176,7 @@ absl::Status Server::Open(engine::Engine& engine) {
   StoreOptions store;
   store.max_queue = options_.transport.max_queue;
   store.snapshots.dir = options_.snapshot_dir;
+  store.past = projections::ResourceProjections;
   // A reader may have to wait for the flight under way and then for its own, all in its time.
   store.flight_timeout = std::min(store.flight_timeout, options_.transport.request_timeout / 2);
   store.run = [this](std::function<void()> task) { transport_.Post(std::move(task)); };

@@ -43,6 +43,8 @@ class AuditCases : public ApiCase {};
 class StreamsCases : public ApiCase {};
 class HistoryCases : public ApiCase {};
 class CursorCases : public ApiCase {};
+class PastCases : public ApiCase {};
+class RecordsCases : public ApiCase {};
 
 // On worlds of their own (tests/api/cases/identity_worlds.h).
 class AuthCases : public ApiCase {};
@@ -82,5 +84,7 @@ class TenantCases : public ApiCase {};
   HALO_INSTANTIATE_SUITE(HistoryCases, prefix, __VA_ARGS__);    \
   HALO_INSTANTIATE_SUITE(CursorCases, prefix, __VA_ARGS__);     \
   HALO_INSTANTIATE_SUITE(StatusCases, prefix, __VA_ARGS__);     \
+  HALO_INSTANTIATE_SUITE(PastCases, prefix, __VA_ARGS__);       \
+  HALO_INSTANTIATE_SUITE(RecordsCases, prefix, __VA_ARGS__);    \
   }                                                             \
   static_assert(true)

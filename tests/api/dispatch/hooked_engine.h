@@ -27,6 +27,12 @@ class HookedEngine final : public engine::Engine {
   HookedEngine() {
     journal_.hooks.after_read = [this] { return Run(after_read_); };
     journal_.hooks.before_begin = [this] { return Run(before_begin_); };
+    journal_.hooks.on_rows = [this](std::vector<engine::Record>& rows) {
+      engine::MutexLock lock(on_rows_mutex_);
+      if (on_rows_) {
+        on_rows_(rows);
+      }
+    };
   }
 
   engine::Journal& journal() override { return journal_; }
@@ -41,6 +47,11 @@ class HookedEngine final : public engine::Engine {
   void SetBeforeBegin(Hook hook) { Set(before_begin_, std::move(hook)); }
   void SetReady(Hook hook) { Set(ready_, std::move(hook)); }
   void SetBeforeBeat(Hook hook) { Set(before_beat_, std::move(hook)); }
+  // Changes the rows that are read one by one. Null: nothing.
+  void SetOnRows(std::function<void(std::vector<engine::Record>&)> hook) {
+    engine::MutexLock lock(on_rows_mutex_);
+    on_rows_ = std::move(hook);
+  }
 
  private:
   struct Guarded {
@@ -83,6 +94,8 @@ class HookedEngine final : public engine::Engine {
   Guarded before_begin_;
   Guarded ready_;
   Guarded before_beat_;
+  engine::Mutex on_rows_mutex_;
+  std::function<void(std::vector<engine::Record>&)> on_rows_ ABSL_GUARDED_BY(on_rows_mutex_);
   HookedPresence presence_{*this};
 };
 
