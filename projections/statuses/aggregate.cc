@@ -7,6 +7,7 @@
 #include <absl/strings/str_format.h>
 
 #include "engine/base/guard.h"
+#include "projections/registry.h"
 #include "schemas/codec.h"
 
 namespace projections {
@@ -325,20 +326,6 @@ bool AllFinalized(std::span<const std::string> required_adapters, std::int32_t g
     const AdapterView* report = Find(reports, adapter);
     return report != nullptr && IsFinalized(*report, generation);
   });
-}
-
-std::string AdapterConditionType(std::string_view adapter) {
-  std::string type;
-  bool starts = true;
-  for (const char c : adapter) {
-    if (c == '-') {
-      starts = true;
-      continue;
-    }
-    type += starts && c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
-    starts = false;
-  }
-  return type + "Successful";
 }
 
 }  // namespace projections

@@ -71,7 +71,4 @@ ConditionStates Unreported(std::span<const std::string> required_adapters,
 bool AllFinalized(std::span<const std::string> required_adapters, std::int32_t generation,
                   std::span<const AdapterView> reports);
 
-// `my-adapter` is shown as `MyAdapterSuccessful`.
-std::string AdapterConditionType(std::string_view adapter);
-
 }  // namespace projections

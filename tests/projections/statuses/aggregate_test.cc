@@ -9,6 +9,8 @@
 
 #include <gtest/gtest.h>
 
+#include "projections/registry.h"
+
 namespace projections {
 namespace {
 
