@@ -41,6 +41,9 @@ absl::Status ReadTimes(const Settings& settings, ServeConfig& config) {
                              transport.write_timeout));
   RETURN_IF_ERROR(ReadWithin(settings, "health.shutdown_timeout", seconds(1), seconds(120),
                              "1s to 120s", config.shutdown_timeout));
+  RETURN_IF_ERROR(ReadWithin(settings, "metrics-reconciliation-stuck-threshold",
+                             engine::Duration(1), hours(24 * 365), "more than 0, at most 8760h",
+                             server.reconciliation_stuck_threshold));
   RETURN_IF_ERROR(ReadDuration(settings, "database-request-timeout", transport.request_timeout));
   RETURN_IF_ERROR(ReadDuration(settings, "health-db-ping-timeout", server.readiness.ping_timeout));
   server.readiness.max_age = server.readiness.ping_timeout + std::chrono::milliseconds(500);

@@ -201,6 +201,25 @@ TEST_P(StatusCases, AllAdaptersReconcile) {  // 55
   EXPECT_EQ(Call("PATCH", cluster, R"({"spec":{"a":1}})", {{"If-Match", tag}}).status, 200);
 }
 
+TEST_P(StatusCases, ReconciledResourcesAreFound) {  // 36, 37
+  const std::string name = FreshName("find-");
+  const std::string cluster = kBase + "/clusters/" + Text(MakeCluster(name), "id");
+  const auto found = [&](const std::string& condition) {
+    const Answer answer = Get(kBase + "/clusters?search=name%3D%27" + name +
+                              "%27%20and%20status.conditions.Reconciled" + condition);
+    EXPECT_EQ(answer.status, 200) << answer.body;
+    return Text(answer.Json(), "total");
+  };
+  const std::string before = "%3D%27True%27%20and%20status.conditions.Reconciled.last_updated_time";
+  EXPECT_EQ(found("%3D%27True%27"), "0");
+  EXPECT_EQ(found("%3D%27False%27"), "1");
+  PutAll(cluster, kClusterAdapters, 1);
+  EXPECT_EQ(found("%3D%27True%27"), "1");
+  EXPECT_EQ(found("%3D%27False%27"), "0");
+  EXPECT_EQ(found(before + "%3C%27" + MinutesFromNow(-1) + "%27"), "0");
+  EXPECT_EQ(found(before + "%3C%27" + MinutesFromNow(1) + "%27"), "1");
+}
+
 TEST_P(StatusCases, AnUnlistedAdapterIsListedAlone) {  // 56
   const std::string cluster = NewCluster();
   PutAll(cluster, kClusterAdapters, 1);

@@ -45,6 +45,14 @@ TEST_F(SettingsLookupTest, WhatDoesNothingHereMayStandInASharedFile) {
   EXPECT_EQ(used.database.max_conns, 9);
 }
 
+TEST_F(SettingsLookupTest, WhenAResourceIsStuckIsConfigured) {
+  ASSERT_OK_AND_ASSIGN(const ServeConfig config,
+                       Serve({}, {{"HYPERFLEET_METRICS_RECONCILIATION_STUCK_THRESHOLD", "90s"}}));
+  EXPECT_EQ(config.server.reconciliation_stuck_threshold, std::chrono::seconds(90));
+  EXPECT_THAT(Serve({{"metrics-reconciliation-stuck-threshold", "0s"}}),
+              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("stuck-threshold")));
+}
+
 TEST_F(SettingsLookupTest, AMisspeltVariableIsRefused) {
   EXPECT_THAT(Serve({}, {{"HALO_LISTNE", "127.0.0.1:1"}}),
               StatusIs(absl::StatusCode::kFailedPrecondition,

@@ -16,6 +16,7 @@
 
 #include "engine/committer.h"
 #include "engine/memory/memory.h"
+#include "projections/statuses/aggregate.h"
 #include "tests/projections/resources/requests.h"
 #include "tests/projections/resources/store.h"
 #include "tests/support/hooked_journal.h"
@@ -303,6 +304,33 @@ class Chance {
             [=](const RuleContext& context) { return JudgeDelete(request, context); }};
   }
 
+  // Adapters that are done with everything, at the one generation or the other; two of them, so
+  // that a resource of two can be finalized.
+  Operation Report() {
+    const bool available = Below(2) == 0;
+    const auto says = [](std::string_view type, bool holds) {
+      return ReportedConditionState{
+          std::string(type),
+          holds ? schemas::ConditionStatus::kTrue : schemas::ConditionStatus::kFalse,
+          "",
+          "",
+          {}};
+    };
+    ReportRequest request{
+        .target = AnyTarget(),
+        .adapter = Below(2) == 0 ? "validation" : "hypershift",
+        .observed_generation = static_cast<std::int32_t>(1 + Below(3)),
+        .observed_time = engine::Timestamp{kNow.micros - 5 + static_cast<std::int64_t>(Below(5))},
+        .conditions = {says(kAvailable, available), says(kApplied, true), says(kHealth, true),
+                       says(kFinalized, Below(4) != 0)},
+        .data = "{}",
+        .metadata = "",
+        .actor = Actor()};
+    return {"report " + request.adapter + " " + std::to_string(request.observed_generation) +
+                " on " + Short(request.target.id),
+            [=](const RuleContext& context) { return JudgeReport(request, context); }};
+  }
+
  private:
   static std::string Id(std::uint64_t number) {
     return "01936d3c-0000-7000-8000-0000000000" + std::to_string(number);
@@ -363,33 +391,6 @@ class Chance {
     ForceDeleteRequest request{AnyTarget(), Versions(), Actor(), "stuck"};
     return {"force " + Short(request.target.id),
             [=](const RuleContext& context) { return JudgeForceDelete(request, context); }};
-  }
-
-  // Adapters that are done with everything, at the one generation or the other; two of them, so
-  // that a resource of two can be finalized.
-  Operation Report() {
-    const bool available = Below(2) == 0;
-    const auto says = [](std::string_view type, bool holds) {
-      return ReportedConditionState{
-          std::string(type),
-          holds ? schemas::ConditionStatus::kTrue : schemas::ConditionStatus::kFalse,
-          "",
-          "",
-          {}};
-    };
-    ReportRequest request{
-        .target = AnyTarget(),
-        .adapter = Below(2) == 0 ? "validation" : "hypershift",
-        .observed_generation = static_cast<std::int32_t>(1 + Below(3)),
-        .observed_time = engine::Timestamp{kNow.micros - 5 + static_cast<std::int64_t>(Below(5))},
-        .conditions = {says(kAvailable, available), says(kApplied, true), says(kHealth, true),
-                       says(kFinalized, Below(4) != 0)},
-        .data = "{}",
-        .metadata = "",
-        .actor = Actor()};
-    return {"report " + request.adapter + " " + std::to_string(request.observed_generation) +
-                " on " + Short(request.target.id),
-            [=](const RuleContext& context) { return JudgeReport(request, context); }};
   }
 
   engine::Random& random_;

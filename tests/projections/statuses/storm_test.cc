@@ -104,7 +104,8 @@ Rule Reporting(std::size_t cluster, std::size_t adapter, engine::Random& random)
 }
 
 // Submits the rules, a wave at a time, and waits for each wave.
-void Run(engine::Committer& committer, const Registry& registry, const std::vector<Rule>& rules) {
+void RunAll(engine::Committer& committer, const Registry& registry,
+            const std::vector<Rule>& rules) {
   support::Outcomes outcomes;
   for (std::size_t first = 0; first < rules.size(); first += kWave) {
     const std::size_t last = std::min(rules.size(), first + kWave);
@@ -172,7 +173,7 @@ TEST(StormTest, NoReportIsLostAndConditionsAreThoseOfASerialOrder) {
   engine::Follower follower(std::move(projections));
   engine::Committer committer(store->journal(), follower, nullptr,
                               {.limits = {}, .audit_stream = schemas::kAuditStream});
-  Run(committer, registry, creations);
+  RunAll(committer, registry, creations);
   {
     std::vector<engine::Thread> threads;
     for (std::size_t t = 0; t < kThreads; ++t) {
@@ -180,7 +181,7 @@ TEST(StormTest, NoReportIsLostAndConditionsAreThoseOfASerialOrder) {
       const auto first = reports.begin() + static_cast<std::ptrdiff_t>(t * part);
       std::vector<Rule> own(first, first + static_cast<std::ptrdiff_t>(part));
       threads.emplace_back("adapters", [&committer, &registry, own = std::move(own)] {
-        Run(committer, registry, own);
+        RunAll(committer, registry, own);
       });
     }
   }
