@@ -119,10 +119,16 @@ std::optional<Problem> ReadTarget(const JsonValue& value, const std::string& fie
   if (!value.is_object()) {
     return FieldProblem(field, field + ": a target must be an object with id and kind", "format");
   }
-  if (auto problem = ReadText(value.get_object(), "id", target.id)) {
-    return problem;
+  const std::pair<std::string_view, std::string*> texts[] = {{"id", &target.id},
+                                                             {"kind", &target.kind}};
+  for (const auto& [key, text] : texts) {
+    const JsonValue* found = Present(value.get_object(), key);
+    if (found != nullptr && !found->is_string()) {
+      return FieldProblem(field, absl::StrFormat("%s: %s must be a string", field, key), "format");
+    }
+    *text = found == nullptr ? "" : Text(found->get_string());
   }
-  return ReadText(value.get_object(), "kind", target.kind);
+  return std::nullopt;
 }
 
 std::optional<Problem> ReadReferences(const JsonObject& object,
@@ -158,8 +164,9 @@ std::optional<Problem> JudgeReferences(const projections::RequestedReferences& r
   return std::nullopt;
 }
 
-std::optional<Problem> CheckRoom(std::string_view spec, const projections::Labels& labels) {
-  if (const auto refusal = projections::CheckSize(spec, labels)) {
+std::optional<Problem> CheckRoom(std::string_view spec, const projections::Labels& labels,
+                                 const projections::RequestedReferences& references) {
+  if (const auto refusal = projections::CheckSize(spec, labels, references)) {
     return ProblemOf(*refusal);
   }
   return std::nullopt;
@@ -241,10 +248,10 @@ std::variant<Problem, CreateBody> ParseCreate(std::string_view body, CreateBody 
   if (auto problem = ReadReferences(object, create.references)) {
     return *std::move(problem);
   }
-  if (auto problem = JudgeReferences(create.references, *create.kind)) {
+  if (auto problem = CheckRoom(create.spec, create.labels, create.references)) {
     return *std::move(problem);
   }
-  if (auto problem = CheckRoom(create.spec, create.labels)) {
+  if (auto problem = JudgeReferences(create.references, *create.kind)) {
     return *std::move(problem);
   }
   return create;
@@ -294,13 +301,14 @@ std::optional<Problem> ReadPatch(const JsonObject& object,
     if (auto problem = ReadReferences(object, patch.references.emplace())) {
       return problem;
     }
-    if (kind != nullptr) {
-      if (auto problem = JudgeReferences(*patch.references, *kind)) {
-        return problem;
-      }
-    }
   }
-  return CheckRoom(patch.spec.value_or(""), patch.labels.value_or(projections::Labels()));
+  if (auto problem =
+          CheckRoom(patch.spec.value_or(""), patch.labels.value_or(projections::Labels()),
+                    patch.references.value_or(projections::RequestedReferences()))) {
+    return problem;
+  }
+  return kind == nullptr || !patch.references ? std::nullopt
+                                              : JudgeReferences(*patch.references, *kind);
 }
 
 std::size_t CountCharacters(std::string_view utf8) {

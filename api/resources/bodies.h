@@ -30,13 +30,13 @@ struct CreateBody {
 };
 
 // A create request for `kind`. Checked in this order: JSON, the spec if there is one against its
-// schema, kind, name, spec, labels, references, size.
+// schema, kind, name, spec, labels, size, references.
 std::variant<Problem, CreateBody> ParseTypedCreate(std::string_view body,
                                                    const projections::EntityDescriptor& kind,
                                                    const SpecSchemas& schemas);
 
 // A create request that names its kind. Checked in this order: JSON, spec, labels, that the kind
-// is known and not a child's, the spec against its schema, name, references, size.
+// is known and not a child's, the spec against its schema, name, size, references.
 std::variant<Problem, CreateBody> ParseRootCreate(std::string_view body,
                                                   const projections::Registry& registry,
                                                   const SpecSchemas& schemas);

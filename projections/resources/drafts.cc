@@ -123,8 +123,15 @@ Judgement Unchanged(const ResourceEntry& entry, const RuleContext& context) {
   return judgement;
 }
 
-std::optional<Refusal> CheckSize(std::string_view spec, const Labels& labels) {
-  return CheckBound(RecordSizeBound(spec, labels));
+std::optional<Refusal> CheckSize(std::string_view spec, const Labels& labels,
+                                 const RequestedReferences& references) {
+  std::vector<ReferenceState> stored;
+  for (const auto& [type, targets] : references) {
+    for (const RequestedTarget& target : targets) {
+      stored.push_back({type, target.id, target.kind});
+    }
+  }
+  return CheckBound(RecordSizeBound(spec, labels, stored));
 }
 
 std::optional<Refusal> CheckSize(const ResourceState& state) {

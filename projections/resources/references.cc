@@ -12,6 +12,9 @@
 namespace projections {
 namespace {
 
+// More than these are not told of one type: there may be thousands of targets.
+constexpr std::size_t kErrorsTold = 20;
+
 std::string FieldOf(std::string_view type) {
   return absl::StrFormat("references.%s", type);
 }
@@ -26,7 +29,11 @@ void CheckTargets(const ReferenceDescriptor& type, const std::vector<RequestedTa
                   std::vector<FieldError>& errors) {
   const std::string field = FieldOf(type.ref_type);
   std::set<std::string_view> seen;
+  const std::size_t told = errors.size();
   for (const RequestedTarget& target : targets) {
+    if (errors.size() >= told + kErrorsTold) {
+      return;
+    }
     if (target.id.empty()) {
       errors.push_back({field, absl::StrFormat("%s: a target has no id", field), "required"});
       continue;
@@ -114,6 +121,9 @@ ResolvedReferences ResolveReferences(const RequestedReferences& requested,
   for (const auto& [type, targets] : requested) {
     const ReferenceDescriptor& known = *FindType(descriptor, type);
     for (const RequestedTarget& target : targets) {
+      if (resolved.errors.size() >= kErrorsTold) {
+        return resolved;
+      }
       if (auto error = CheckTarget(known, target.id, tenant, tracked)) {
         resolved.errors.push_back(*std::move(error));
       }

@@ -151,7 +151,8 @@ Judgement JudgeDelete(const DeleteRequest& request, const RuleContext& context);
 Judgement JudgeForceDelete(const ForceDeleteRequest& request, const RuleContext& context);
 
 // What can be said about the size of a record before the lock; the rules judge it again.
-std::optional<Refusal> CheckSize(std::string_view spec, const Labels& labels);
+std::optional<Refusal> CheckSize(std::string_view spec, const Labels& labels,
+                                 const RequestedReferences& references = {});
 
 // The parent of a request as a target of its own: `above` are its owners.
 Target ParentIn(std::string_view id, std::string_view kind, const TenantScope& tenant,

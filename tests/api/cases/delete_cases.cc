@@ -72,6 +72,17 @@ TEST_P(DeleteCases, NothingIsBornInAFinalizingParent) {  // 66
   EXPECT_EQ(Text(refused.Json(), "code"), "HYPERFLEET-CNF-003");
 }
 
+TEST_P(DeleteCases, ASiblingAndTheParentAreLeftAlone) {  // 69
+  const std::string cluster = Text(MakeCluster(FreshName("sib-")), "id");
+  const std::string going = Text(MakeNodePool(cluster, "going"), "id");
+  const std::string staying = Text(MakeNodePool(cluster, "staying"), "id");
+  const std::string parent = Get(kBase + "/clusters/" + cluster).body;
+  const std::string sibling = Get(kBase + "/nodepools/" + staying).body;
+  ASSERT_EQ(Call("DELETE", kBase + "/nodepools/" + going).status, 202);
+  EXPECT_EQ(Get(kBase + "/clusters/" + cluster).body, parent);
+  EXPECT_EQ(Get(kBase + "/nodepools/" + staying).body, sibling);
+}
+
 TEST_P(DeleteCases, AChannelWithActiveVersionsStays) {  // 70
   const std::string channel = kBase + "/channels/" + Text(MakeChannel(FreshName("res-")), "id");
   const std::string version =

@@ -118,12 +118,18 @@ TEST(BodiesTest, ReferencesHaveAShape) {
   EXPECT_EQ(verdict(R"({"net":{}})"), "VAL-000 references.net");
   EXPECT_EQ(verdict(R"({"net":null})"), "VAL-000 references.net");
   EXPECT_EQ(verdict(R"({"net":["x"]})"), "VAL-000 references.net");
-  EXPECT_EQ(verdict(R"({"net":[{"id":1}]})"), "VAL-000 id");
+  EXPECT_EQ(verdict(R"({"net":[{"id":1}]})"), "VAL-000 references.net");
+  EXPECT_EQ(verdict(R"({"net":[{"id":"x","kind":[]}]})"), "VAL-000 references.net");
   EXPECT_EQ(verdict(R"({"net":[{"kind":"Net"}]})"), "VAL-000 references.net");
   EXPECT_EQ(verdict(R"({"net":[{"id":"x"}]})"), "VAL-000 references.net");
   EXPECT_EQ(verdict("{}"), "VAL-000 references.net");
   EXPECT_EQ(verdict(R"({"net":[{"id":"x","kind":"Net","href":"ignored"}]})"), "ok");
   EXPECT_EQ(verdict("null"), "VAL-005");
+  std::string many;
+  for (int i = 0; i < 20'000; ++i) {
+    many += (many.empty() ? "" : ",") + std::string(R"({"id":"x","kind":"Net"})");
+  }
+  EXPECT_EQ(verdict(R"({"net":[)" + many + "]}"), "VAL-008");
   // Where the kind is not known, the rule judges what belongs to it.
   const auto parsed =
       ParsePatch(R"({"references":{"x":[{"id":"a","kind":"B"}]}})", nullptr, SpecSchemas());

@@ -139,6 +139,19 @@ TEST_F(ReferenceTest, AllThatIsWrongIsReported) {
   EXPECT_EQ(CheckReferences(wrong, *store_.registry().FindKind("RefSource")).size(), 3U);
 }
 
+TEST_F(ReferenceTest, OfThousandsOfBadTargetsSomeAreTold) {
+  const std::vector<std::string> same(5000, a_);
+  const auto descriptor = store_.registry().FindKind("OptSource");
+  EXPECT_LT(CheckReferences(To("link", "RefTarget", same), *descriptor).size(), 25U);
+  std::vector<std::string> missing;
+  for (int i = 0; i < 5000; ++i) {
+    missing.push_back(store_.NextId());
+  }
+  const Judgement refused = store_.Judge(Source("OptSource", To("link", "RefTarget", missing)));
+  EXPECT_EQ(ReasonOf(refused), RefusalReason::kInvalidReference);
+  EXPECT_LT(refused.refusal->errors.size(), 25U);
+}
+
 TEST_F(ReferenceTest, APatchReplacesThemAllOrNone) {  // 77
   const std::string source = AddSource("RefSource", To("dep", "RefTarget", {a_}));
   store_.Do(PatchReferences(source, To("dep", "RefTarget", {b_})));
