@@ -13,15 +13,8 @@ bool Changes(const Request& request) {
   return request.method() != Method::kGet && request.method() != Method::kHead;
 }
 
-Response Refuse(const Request& request, ProblemCode code, std::string detail) {
-  Problem problem;
-  problem.code = code;
-  problem.detail = std::move(detail);
-  return ProblemResponse(request, problem);
-}
-
-Response RefuseCredentials(const Request& request, ProblemCode code, std::string detail) {
-  Response response = Refuse(request, code, std::move(detail));
+Response RefuseCredentials(const Request& request, ProblemCode code, std::string_view detail) {
+  Response response = RefuseRequest(request, code, detail);
   if (code == ProblemCode::kUnavailable) {
     response.With("Retry-After", "1");
     return response;
@@ -73,7 +66,7 @@ Admission::Verdict Admission::Authenticate(const Request& request, bool may_need
   }
   if (auto* refused = std::get_if<Unauthenticated>(&verdict);
       !GUARD("identity.required", refused == nullptr)) {
-    return RefuseCredentials(request, refused->code, std::move(refused->detail));
+    return RefuseCredentials(request, refused->code, refused->detail);
   }
   const auto* known = std::get_if<Authenticated>(&verdict);
   const bool has_name = known != nullptr && known->actor.has_value();
@@ -104,17 +97,17 @@ Admission::Verdict Admission::Judge(Access access, const Request& request,
   // A page of another site, open in a browser on this machine, must not reach an open server.
   const bool cross_origin = Changes(request) && IsCrossOrigin(request);
   if (!GUARD("resources.same-origin", !cross_origin)) {
-    return Refuse(request, ProblemCode::kPermissionDenied, "Cross-origin request rejected");
+    return RefuseRequest(request, ProblemCode::kPermissionDenied, "Cross-origin request rejected");
   }
   const IdentityOptions& options = authenticator_.options();
   auto tenant = ResolveTenant(request, options.tenant, options.trusted_proxies);
   if (auto* reason = std::get_if<std::string>(&tenant)) {
-    return Refuse(request, ProblemCode::kPermissionDenied, std::move(*reason));
+    return RefuseRequest(request, ProblemCode::kPermissionDenied, *reason);
   }
   auto& resolved = std::get<RequestTenant>(tenant);
   if (!GUARD("tenant.system-writes", !resolved.is_system || MaySystemDo(request))) {
-    return Refuse(request, ProblemCode::kPermissionDenied,
-                  "the system itself reports statuses and changes nothing else");
+    return RefuseRequest(request, ProblemCode::kPermissionDenied,
+                         "the system itself reports statuses and changes nothing else");
   }
   caller->tenant = std::move(resolved.scope);
   caller->is_system = resolved.is_system;

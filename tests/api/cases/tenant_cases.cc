@@ -10,6 +10,7 @@
 #include <gmock/gmock.h>
 
 #include "tests/api/cases/identity_worlds.h"
+#include "tests/api/cases/status_case.h"
 #include "tests/api/cases/suites.h"
 #include "tests/support/seeded_random.h"
 
@@ -86,8 +87,8 @@ TEST_P(TenantCases, TheSystemSeesEverything) {
   }
 }
 
-// Case 87; its reports of statuses are below.
-TEST_P(TenantCases, TheSystemChangesNothing) {
+// Case 87.
+TEST_P(TenantCases, TheSystemReportsStatusesAndChangesNothingElse) {
   const std::string org = FreshName("org-");
   const std::string clusters = kBase + "/clusters";
   const Answer made = Call("POST", clusters, Body("Cluster", FreshName("sys-")), Org(org));
@@ -98,6 +99,9 @@ TEST_P(TenantCases, TheSystemChangesNothing) {
   ExpectForbidden(Call("DELETE", path, "", System()));
   ExpectForbidden(Call("POST", path + "/force-delete", R"({"reason":"x"})", System()));
   EXPECT_EQ(Call("GET", path, "", Org(org)).body, made.body);
+  const Answer put = Call("PUT", path + "/statuses", Report("dns", 1), System());
+  EXPECT_EQ(put.status, 201) << put.body;
+  EXPECT_EQ(Text(Call("GET", path + "/statuses", "", Org(org)).Json(), "total"), "1");
 }
 
 // Case 88.
@@ -153,6 +157,9 @@ TEST_P(TenantCases, WhatIsSomebodyElsesIsNotThere) {
       {"DELETE", path},
       {"GET", kBase + "/resources/" + id},
       {"DELETE", kBase + "/resources/" + id},
+      {"GET", path + "/statuses"},
+      {"PUT", path + "/statuses"},
+      {"GET", path + "/history"},
       {"GET", path + "/nodepools"},
       {"POST", path + "/nodepools"},
       {"GET", path + "/nodepools/" + pool_id},
@@ -161,6 +168,7 @@ TEST_P(TenantCases, WhatIsSomebodyElsesIsNotThere) {
   for (const auto& [method, target] : calls) {
     const std::string body = method == "POST"    ? Body("NodePool", "np-2")
                              : method == "PATCH" ? R"({"spec":{"a":1}})"
+                             : method == "PUT"   ? Report("dns", 1)
                                                  : "";
     const Answer answer = Call(method, target, body, Org(a));
     EXPECT_EQ(answer.status, 404) << method << " " << target << " " << answer.body;
@@ -171,6 +179,7 @@ TEST_P(TenantCases, WhatIsSomebodyElsesIsNotThere) {
   const api::JsonValue list = Call("GET", clusters, "", Org(a)).Json();
   EXPECT_EQ(Text(list, "total"), "0");
   EXPECT_EQ(Text(Call("GET", clusters, "", Org(b)).Json(), "total"), "1");
+  EXPECT_EQ(Text(Call("GET", path + "/statuses", "", Org(b)).Json(), "total"), "0");
 }
 
 // P14 over the API: random scopes and rows against three lines of model, and whoever sees a child

@@ -96,6 +96,19 @@ TEST_F(AdmissionTest, ATokenIsRequired) {
   EXPECT_EQ(Admitted("POST", {kOperator}).actor, "ops");
 }
 
+TEST_F(AdmissionTest, EveryFamilyRefusesInItsOwnManner) {
+  options_.jwt_enabled = true;
+  auto made = Authenticator::Make(options_);
+  ASSERT_OK(made);
+  const Admission admission(tokens_, **made);
+  const auto verdict =
+      admission.Judge(Access::kResources, *MakeRequest("GET", "/api/v1/watch"), true);
+  const auto* refusal = std::get_if<Response>(&verdict);
+  ASSERT_NE(refusal, nullptr);
+  EXPECT_EQ(refusal->status, 401);
+  EXPECT_EQ(refusal->body, R"({"error":"a bearer token is required"})");
+}
+
 TEST_F(AdmissionTest, WhoChangesSomethingHasAName) {
   options_.jwt_enabled = true;
   for (const char* method : {"POST", "PUT", "PATCH", "DELETE"}) {
