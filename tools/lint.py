@@ -101,8 +101,8 @@ class Run:
         self.failed = []
 
     def look_at(self, name, key):
-        done = subprocess.run([self.tool, *self.arguments, "-p", str(self.build), name], cwd=self.root,
-                              capture_output=True, text=True)
+        done = subprocess.run([self.tool, *self.arguments, "-p", str(self.build), name],
+                              cwd=self.root, capture_output=True, text=True)
         with self.lock:
             if done.returncode == 0 and "warning:" not in done.stdout:
                 self.passed[name] = key

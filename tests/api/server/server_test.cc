@@ -1,6 +1,7 @@
 #include "api/server/server.h"
 
 #include <filesystem>
+#include <fstream>
 #include <latch>
 #include <set>
 #include <vector>
@@ -31,6 +32,18 @@ constexpr char kClusters[] = "/api/hyperfleet/v1/clusters";
 std::size_t ThreadsOfThisProcess() {
   const std::filesystem::directory_iterator tasks("/proc/self/task");
   return static_cast<std::size_t>(std::distance(begin(tasks), end(tasks)));
+}
+
+// Whether the last of the threads runs that a server has whatever it is asked.
+bool HasAllThreads() {
+  for (const auto& task : std::filesystem::directory_iterator("/proc/self/task")) {
+    std::ifstream file(task.path() / "comm");
+    std::string name;
+    if (std::getline(file, name) && name == "lease-keeper") {
+      return true;
+    }
+  }
+  return false;
 }
 
 class ServerTest : public testing::Test {
@@ -195,6 +208,7 @@ TEST_F(ServerTest, AThousandParkedReadsNeedNoThreads) {
     release.wait();
     return absl::OkStatus();
   });
+  ASSERT_TRUE(support::WaitFor(HasAllThreads, support::Soon()));
   std::vector<Slot> slots(1000);
   const auto park = [&](std::size_t from, std::size_t to) {
     for (std::size_t i = from; i < to; ++i) {
@@ -220,6 +234,7 @@ TEST_F(ServerTest, AThousandParkedWritesNeedNoThreads) {
     release.wait();
     return absl::OkStatus();
   });
+  ASSERT_TRUE(support::WaitFor(HasAllThreads, support::Soon()));
   std::vector<Slot> slots(1000);
   const auto park = [&](std::size_t from, std::size_t to) {
     for (std::size_t i = from; i < to; ++i) {
