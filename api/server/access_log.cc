@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "api/http/trace.h"
+#include "engine/base/guard.h"
 #include "engine/base/log_format.h"
 
 namespace api {
@@ -57,14 +58,20 @@ std::vector<engine::LogField> FieldsOf(const Request& request) {
 
 AccessLog::AccessLog(AccessLogOptions options) : options_(std::move(options)) {}
 
+bool AccessLog::IsSecret(const HeaderField& field) const {
+  const std::string_view value = field.value;
+  const std::string_view scheme = value.substr(0, value.find(' '));
+  const auto is_name = [&field](const std::string& name) {
+    return EqualsIgnoreCase(name, field.name);
+  };
+  return EqualsIgnoreCase(scheme, "Bearer") || EqualsIgnoreCase(scheme, "Basic") ||
+         std::ranges::any_of(options_.masked_headers, is_name);
+}
+
 std::string AccessLog::HeadersOf(const Request& request) const {
   std::string text;
   for (const HeaderField& field : request.headers()) {
-    const bool is_masked =
-        options_.is_masked &&
-        std::ranges::any_of(options_.masked_headers, [&field](const std::string& name) {
-          return EqualsIgnoreCase(name, field.name);
-        });
+    const bool is_masked = options_.is_masked && GUARD("access-log.credentials", IsSecret(field));
     text += text.empty() ? "" : ", ";
     text += field.name + ": ";
     text += is_masked ? engine::kRedacted : std::string_view(field.value);

@@ -14,7 +14,8 @@ namespace api {
 
 struct AccessLogOptions {
   bool is_masked = true;
-  // Names of headers whose values are masked, whatever the case.
+  // Names of headers whose values are masked, whatever the case. A value that begins with `Bearer`
+  // or `Basic` is masked under every name: an issuer's tokens may come in any header.
   std::vector<std::string> masked_headers = {"Authorization", "X-API-Key", "Cookie", "X-Auth-Token",
                                              "X-Forwarded-Authorization"};
 };
@@ -29,6 +30,7 @@ class AccessLog {
   void Answered(const Request& request, int status, double seconds) const;
 
  private:
+  bool IsSecret(const HeaderField& field) const;
   std::string HeadersOf(const Request& request) const;
 
   const AccessLogOptions options_;

@@ -46,12 +46,14 @@ TEST(AccessLogTest, TheFirstLineHasTheHeadersAndMasksCredentials) {
               HasSubstr(R"("headers":"authorization: ***REDACTED***, COOKIE: ***REDACTED***, )"
                         R"(X-Kind: seen, Host: halo.example")"));
   EXPECT_THAT(support::LogLines()[0], Not(HasSubstr("secret")));
+  AccessLog({}).Arrived(*MakeRequest("GET", "/x", {{"X-Issuer-2", "bearer secret4"}}));
+  EXPECT_THAT(support::LogLines()[1], HasSubstr("X-Issuer-2: ***REDACTED***"));
   AccessLog({.is_masked = true, .masked_headers = {"x-kind"}}).Arrived(*request);
-  EXPECT_THAT(support::LogLines()[1], HasSubstr("X-Kind: ***REDACTED***"));
+  EXPECT_THAT(support::LogLines()[2], HasSubstr("X-Kind: ***REDACTED***"));
   AccessLog({.is_masked = false}).Arrived(*request);
-  EXPECT_THAT(support::LogLines()[2], HasSubstr("COOKIE: secret3"));
+  EXPECT_THAT(support::LogLines()[3], HasSubstr("COOKIE: secret3"));
   AccessLog({}).Arrived(*MakeRequest("GET", "/readyz"));
-  EXPECT_EQ(support::LogLines().size(), 3u);
+  EXPECT_EQ(support::LogLines().size(), 4u);
 }
 
 TEST(AccessLogTest, TheCallersTraceIsNamed) {
