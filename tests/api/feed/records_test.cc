@@ -5,6 +5,7 @@
 #include "api/feed/routes.h"
 #include "api/http/problem.h"
 #include "engine/compactor.h"
+#include "tests/api/dispatch/operators.h"
 #include "tests/api/feed/feed_fixture.h"
 
 namespace api {
@@ -21,10 +22,9 @@ class RecordsTest : public testing::Test {
  protected:
   RecordsTest() {
     router_.AddFamily(ControlFamily());
-    tokens_ = *AdminTokens::Parse("ops:token");
     Writer(engine_.journal()).Write(0, 10);
     half_.emplace(engine_);
-    dispatcher_.emplace(router_, half_->store(), workers_, tokens_);
+    dispatcher_.emplace(router_, half_->store(), workers_, operators_.admission());
     AddFeedRoutes(*dispatcher_, half_->feed());
   }
   Response Ask(const std::string& query) {
@@ -37,7 +37,7 @@ class RecordsTest : public testing::Test {
 
   HookedEngine engine_;
   Router router_;
-  AdminTokens tokens_;
+  dispatch_test::Operators operators_;
   std::optional<Half> half_;
   std::optional<Dispatcher> dispatcher_;
   Workers workers_{1, 8};

@@ -11,6 +11,7 @@
 #include "tests/support/key_server.h"
 #include "tests/support/logs.h"
 #include "tests/support/poll.h"
+#include "tests/support/row_builder.h"
 #include "tests/support/token_key.h"
 
 namespace api {

@@ -230,7 +230,8 @@ TEST(ForceDeleteRuleTest, TheWholeSubtreeGoes) {
   const std::string bystander = store.Add("Cluster", "test");
   store.Delete(cluster);
   const Judgement judgement = store.ForceDelete(cluster);
-  EXPECT_EQ(judgement.proposal.records.size(), 3U);
+  // Each of the three, and its conditions.
+  EXPECT_EQ(judgement.proposal.records.size(), 6U);
   EXPECT_EQ(judgement.proposal.records.front().key, cluster);
   EXPECT_EQ(store.image()->size(), 1U);
   EXPECT_NE(store.Find(bystander), nullptr);

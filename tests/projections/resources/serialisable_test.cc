@@ -180,7 +180,9 @@ class Model {
     for (const engine::RecordDraft& draft : judgement.proposal.records) {
       engine::Record record;
       record.stream = draft.stream;
-      record.position = engine::Position{log_.size() + 1};
+      // As the journal counts: requests name positions as versions.
+      const auto before = std::ranges::count(log_, draft.stream, &engine::Record::stream);
+      record.position = engine::Position{static_cast<std::uint64_t>(before) + 1};
       record.key = draft.key;
       record.previous = draft.previous;
       record.flags = draft.flags;
