@@ -140,9 +140,14 @@ TEST(BodiesTest, ReferencesHaveAShape) {
 // The stock kinds, of which clusters must have a region.
 const SpecSchemas& Regions() {
   static const SpecSchemas schemas = *SpecSchemas::Create(
-      "{openapi: 3.0.3, info: {title: T, version: '1'}, paths: {}, components: {schemas: {"
-      "ClusterSpec: {type: object, required: [region]}, NodePoolSpec: {},"
-      "ChannelSpec: {properties: {size: {type: integer}}}}}}",
+      "openapi: 3.0.3\n"
+      "info: {title: T, version: '1'}\n"
+      "paths: {}\n"
+      "components:\n"
+      "  schemas:\n"
+      "    ClusterSpec: {type: object, required: [region]}\n"
+      "    NodePoolSpec: {}\n"
+      "    ChannelSpec: {properties: {size: {type: integer}}}\n",
       Stock());
   return schemas;
 }
