@@ -50,14 +50,13 @@ TEST(RetentionsTest, EachCanBeChanged) {
   EXPECT_EQ(of("things=12h"), std::chrono::hours(12));
   EXPECT_EQ(of("things=15m"), std::chrono::minutes(15));
   EXPECT_EQ(of("things=90s"), std::chrono::seconds(90));
-  EXPECT_EQ(of("things=1d,things=3d"), std::chrono::hours(72));
   EXPECT_THAT(*ParseRetentions(catalogue, "things=never"), IsEmpty());
 }
 
 TEST(RetentionsTest, WhatMeansNothingIsRefused) {
-  for (const char* wrong :
-       {"things", "things=", "things=1", "things=d", "things=-1d", "things=0d", "things=1.5d",
-        "things=1w", "things=99999d", "nothing=1d", "=1d", ",", "things=1d,,things=2d"}) {
+  for (const char* wrong : {"things", "things=", "things=1", "things=d", "things=-1d", "things=0d",
+                            "things=1.5d", "things=1w", "things=99999d", "nothing=1d", "=1d", ",",
+                            "things=1d,,things=2d", "things=1d,things=3d"}) {
     EXPECT_THAT(ParseRetentions(WithRetention(), wrong),
                 StatusIs(absl::StatusCode::kInvalidArgument))
         << wrong;

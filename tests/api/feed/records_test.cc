@@ -24,7 +24,8 @@ class RecordsTest : public testing::Test {
     router_.AddFamily(ControlFamily());
     Writer(engine_.journal()).Write(0, 10);
     half_.emplace(engine_);
-    dispatcher_.emplace(router_, half_->store(), workers_, operators_.admission());
+    dispatcher_.emplace(router_, half_->store(), workers_, operators_.admission(),
+                        [](const std::function<void()>& task) { task(); });
     AddFeedRoutes(*dispatcher_, half_->feed());
   }
   Response Ask(const std::string& query) {
