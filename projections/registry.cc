@@ -11,6 +11,7 @@
 
 #include "engine/base/check.h"
 #include "engine/base/status_macros.h"
+#include "projections/conditions/rules.h"
 
 namespace projections {
 namespace {
@@ -136,6 +137,19 @@ absl::Status CheckConditions(const EntityDescriptor& entity,
   return absl::OkStatus();
 }
 
+absl::Status CompileConditions(EntityDescriptor& entity) {
+  if (entity.conditions.empty()) {
+    return absl::OkStatus();
+  }
+  auto rules = ConditionRules::Compile(entity.conditions);
+  if (!rules.ok()) {
+    const auto why = rules.status().message();
+    return Wrong(entity, std::string_view(why.data(), why.size()));
+  }
+  entity.condition_rules = std::make_shared<const ConditionRules>(*std::move(rules));
+  return absl::OkStatus();
+}
+
 absl::Status CheckParent(const EntityDescriptor& entity, const Entities& entities) {
   const bool has_policy = entity.on_parent_delete != OnParentDelete::kUnset;
   if (entity.is_root()) {
@@ -234,6 +248,9 @@ absl::StatusOr<Registry> Registry::Create(std::vector<EntityDescriptor> entities
     RETURN_IF_ERROR(CheckReferences(entity, entities));
   }
   RETURN_IF_ERROR(CheckRequiredReferences(entities));
+  for (EntityDescriptor& entity : entities) {
+    RETURN_IF_ERROR(CompileConditions(entity));
+  }
   return Registry(std::move(entities));
 }
 

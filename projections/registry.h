@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -39,6 +40,8 @@ struct ConditionRule {
   std::string message_expression;  // Empty: no message.
 };
 
+class ConditionRules;
+
 struct EntityDescriptor {
   std::string kind;         // `Cluster`
   std::string plural;       // `clusters`, the segment of the URL.
@@ -49,6 +52,8 @@ struct EntityDescriptor {
   std::vector<std::string> required_adapters;
   std::vector<ReferenceDescriptor> references;
   std::vector<ConditionRule> conditions = {};
+  // What those were compiled into, by Registry::Create; null: there are none.
+  std::shared_ptr<const ConditionRules> condition_rules = {};
   // Bytes; 0: no bound of its own.
   int name_min_len = 0;
   int name_max_len = 0;
@@ -70,8 +75,8 @@ class Registry {
   // kind or plural, a reserved or malformed plural, an unknown parent, a cycle of parents, a
   // parent without `on_parent_delete` or the reverse, bounds that contradict each other, an empty
   // or duplicate adapter, an unknown target or duplicate type of a reference, a cycle of required
-  // references, a condition without type or expressions or whose type is malformed, duplicate or
-  // reserved.
+  // references, a condition without type or expressions, whose type is malformed, duplicate or
+  // reserved, or with an expression that cannot be compiled.
   static absl::StatusOr<Registry> Create(std::vector<EntityDescriptor> entities);
 
   // Cluster, NodePool, Channel, Version and WifConfig.

@@ -106,12 +106,6 @@ absl::Status ReadRegistry(const Settings& settings, ServerOptions& server) {
     return absl::FailedPreconditionError(
         std::string(registry.status().message().data(), registry.status().message().size()));
   }
-  for (const projections::EntityDescriptor& entity : registry->entities()) {
-    if (!entity.conditions.empty()) {
-      return absl::FailedPreconditionError(absl::StrFormat(
-          "entities: %s: conditions: this version cannot evaluate them", entity.kind));
-    }
-  }
   server.registry = *std::move(registry);
   return absl::OkStatus();
 }

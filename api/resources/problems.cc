@@ -29,6 +29,8 @@ ProblemCode CodeOf(projections::RefusalReason reason) {
       return ProblemCode::kStateConflict;
     case projections::RefusalReason::kInvalidSpec:
       return ProblemCode::kValidation;
+    case projections::RefusalReason::kConditionFailed:
+      return ProblemCode::kInternal;
     case projections::RefusalReason::kTooLarge:
       return ProblemCode::kPayloadTooLarge;
   }
@@ -68,6 +70,9 @@ engine::Position PositionOf(std::string_view tag) {
 Problem ProblemOf(const projections::Refusal& refusal) {
   Problem problem;
   problem.code = CodeOf(refusal.reason);
+  if (ProblemStatus(problem.code) >= 500) {
+    problem.outcome = Outcome::kNone;
+  }
   problem.detail = refusal.detail;
   for (const projections::FieldError& error : refusal.errors) {
     problem.errors.push_back(Shown(error));

@@ -8,6 +8,7 @@
 #include <absl/strings/str_format.h>
 
 #include "engine/base/guard.h"
+#include "projections/conditions/rules.h"
 #include "projections/resources/document.h"
 #include "projections/resources/drafts.h"
 #include "projections/resources/facts.h"
@@ -78,6 +79,27 @@ const schemas::ResourceStatus* StatusAfter(std::string_view id, const engine::Pr
   return status == nullptr ? nullptr : &status->table();
 }
 
+// What the kind's own rules make of the reports. A report is not stored without it, so that its
+// adapter sends it again.
+std::optional<Refusal> AddMapped(const EntityDescriptor& descriptor, const ConditionsChange& change,
+                                 const StatusEntry* status, const RuleContext& context,
+                                 AggregationInput& input) {
+  if (descriptor.condition_rules == nullptr) {
+    return std::nullopt;
+  }
+  auto mapped = descriptor.condition_rules->Run(
+      DocumentOf(change.resource, status == nullptr ? nullptr : &status->table(), context.registry),
+      change.reports);
+  if (!GUARD("conditions.failed", mapped.ok())) {
+    const auto why = mapped.status().message();
+    return Refusal{RefusalReason::kConditionFailed, std::string(why.data(), why.size()), {}};
+  }
+  if (mapped.ok()) {
+    input.mapped = *std::move(mapped);
+  }
+  return std::nullopt;
+}
+
 std::size_t BytesOf(const engine::Proposal& proposal) {
   std::size_t bytes = 0;
   for (const engine::RecordDraft& draft : proposal.records) {
@@ -116,6 +138,7 @@ void AddConsequences(const RuleContext& context, Judgement& judgement) {
   }
   std::ranges::move(more.proposal.records, std::back_inserter(proposal.records));
   judgement.reconciliations = std::move(more.reconciliations);
+  judgement.refusal = std::move(more.refusal);
 }
 
 }  // namespace
@@ -156,6 +179,10 @@ void AddConditions(const ConditionsChange& change, const RuleContext& context,
                          .has_children = change.has_children,
                          .reports = ViewsOf(change.reports),
                          .previous = Previous(*descriptor, status, before)};
+  if (std::optional<Refusal> refusal = AddMapped(*descriptor, change, status, context, input)) {
+    judgement.refusal = std::move(refusal);
+    return;
+  }
   const ConditionStates next = Aggregate(input);
   if (status != nullptr && next == input.previous) {
     return;
@@ -174,6 +201,9 @@ void AddConditions(const ConditionsChange& change, const RuleContext& context,
 
 Judgement Conclude(Judgement judgement, std::string_view shown, const RuleContext& context) {
   AddConsequences(context, judgement);
+  if (judgement.refusal.has_value()) {
+    return Refuse(*std::move(judgement.refusal));
+  }
   if (BytesOf(judgement.proposal) > kMaxProposalBytes) {
     return Refuse(RefusalReason::kTooLarge,
                   "this changes more than one transaction can hold: do it in parts");

@@ -27,7 +27,7 @@ struct ConditionsChange {
   ReportTables reports = {};
 };
 // Adds the record of the conditions, and what is to be counted, unless the kind has no conditions
-// or they stay as they are.
+// or they stay as they are; or the refusal, when a rule of the kind's own fails.
 void AddConditions(const ConditionsChange& change, const RuleContext& context,
                    Judgement& judgement);
 

@@ -192,6 +192,9 @@ Judgement Take(const ReportRequest& request, const ReportState& state, const Sto
     if (counts) {
       AddConditions({.resource = entry.table(), .has_children = has_children, .reports = tables},
                     context, judgement);
+      if (judgement.refusal.has_value()) {
+        return Refuse(*std::move(judgement.refusal));
+      }
     }
   }
   if (!judgement.refusal.has_value()) {

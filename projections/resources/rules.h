@@ -44,6 +44,7 @@ enum class RefusalReason {
   kReferenced,         // Something that would stay refers to what would go. 409
   kNeedsReference,     // What would stay would refer to fewer resources than its kind demands. 409
   kNotDeleting,        // Force-delete of an active resource. 409
+  kConditionFailed,    // A rule of the kind's conditions has no result. 500
   kTooLarge,           // The record, or all that a cascade would write. 413
 };
 

@@ -53,6 +53,33 @@ entities:
   required_adapters: [validation, dns, pullsecret, hypershift]
   name_min_len: 3
   name_max_len: 53
+  conditions:
+  - type: QuotaValid
+    when:
+      expression: >-
+        statuses.exists(s, s.adapter == 'validation' &&
+        s.conditions.exists(c, c.type == 'QuotaSufficient'))
+    output:
+      status:
+        expression: >-
+          statuses.filter(s, s.adapter == 'validation')[0]
+          .conditions.filter(c, c.type == 'QuotaSufficient')[0].status
+      reason:
+        expression: >-
+          statuses.filter(s, s.adapter == 'validation')[0]
+          .conditions.filter(c, c.type == 'QuotaSufficient')[0].reason
+      message:
+        expression: >-
+          resource.name + ': ' + statuses.filter(s, s.adapter == 'validation')[0]
+          .conditions.filter(c, c.type == 'QuotaSufficient')[0].message
+  - type: PolicyValid
+    when:
+      expression: >-
+        statuses.exists(s, s.conditions.exists(c, c.type == 'PolicyChecked'))
+    output:
+      status:
+        expression: >-
+          statuses.filter(s, s.conditions.exists(c, c.type == 'PolicyChecked'))[0].data.policy.valid
 - kind: NodePool
   plural: nodepools
   parent_kind: Cluster

@@ -57,7 +57,9 @@ std::string TokenFile();
 // The configuration file: the stock kinds, and kinds that refer to each other and that are three
 // levels deep. RefSource needs one `dep`, OptSource takes any number of `link`s, both to
 // RefTargets. A Region owns Zones, which go with it; a Zone owns Hosts (go with it), Locks (hold
-// it) and Drives (go with it once their adapter has finalized).
+// it) and Drives (go with it once their adapter has finalized). Clusters have two conditions of
+// their own: QuotaValid, from the condition QuotaSufficient that `validation` reports, and
+// PolicyValid, from `policy.valid` in the data of whoever reports PolicyChecked.
 std::string ConfigFile();
 // The OpenAPI document with the schemas of specs. Permissive, but for some members of WifConfigs.
 std::string SpecDocument();
