@@ -1,10 +1,12 @@
 // When what is finalizing goes, because an adapter reported or because a child went.
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <gmock/gmock.h>
 
+#include "engine/footprint.h"
 #include "projections/resources/report.h"
 #include "tests/projections/statuses/reports.h"
 
@@ -123,6 +125,23 @@ TEST_F(FinalizeTest, AParentThatIsNotDoneStaysAfterItsLastChild) {
   EXPECT_FALSE(IsGone(cluster_));
   FinishCluster(cluster_);
   EXPECT_TRUE(IsGone(cluster_));
+}
+
+TEST_F(FinalizeTest, AReportAboutAParentAndTheEndOfItsLastChildConflict) {
+  store_.Delete(cluster_);
+  for (const char* adapter : {"validation", "dns", "pullsecret"}) {
+    store_.Do(FinalReport(store_, cluster_, adapter, 2));
+  }
+  store_.Do(FinalReport(store_, pool_, "validation", 2));
+  const ReportRequest parent = FinalReport(store_, cluster_, "hypershift", 2);
+  const ReportRequest child = FinalReport(store_, pool_, "hypershift", 2);
+  for (const auto& [first, second] : {std::pair(parent, child), std::pair(child, parent)}) {
+    engine::ChangedFacts changed;
+    store_.Judge(first);
+    changed.Add(store_.footprint());
+    store_.Judge(second);
+    EXPECT_TRUE(changed.Touch(store_.footprint()));
+  }
 }
 
 TEST_F(FinalizeTest, AnActiveParentStays) {
