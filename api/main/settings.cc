@@ -74,11 +74,22 @@ constexpr auto kFlags = std::to_array<Setting>({
      "the OpenAPI document with the schemas of specs (openapi/openapi.yaml, if it is there)",
      kServeCommand},
     {"admin-token-file", "", "", "FILE", "operators' tokens, one name:token a line", kServeCommand},
+    {"log-level", "l", "logging.level", "debug|info|warn|error", "what is logged (info)", kBoth},
+    {"grant-to", "", "", "ROLE", "give this role what a server needs", kMigrateCommand},
+});
+
+// Who may use the routes of resources.
+constexpr auto kCallers = std::to_array<Setting>({
+    {"server-jwt-enabled", "", "server.jwt.enabled", "",
+     "check the tokens of server.jwt.configs (on where there is a configuration file)",
+     kServeCommand},
+    {"server-tenant-enabled", "", "server.tenant.enabled", "",
+     "tell tenants apart by the headers of server.tenant.dimensions", kServeCommand},
+    {"server-tenant-system-header", "", "server.tenant.system_header", "NAME",
+     "the header that says `true` when the system itself asks", kServeCommand},
     {"trusted-proxy-cidrs", "", "", "CIDR,...",
      "headers of tenants and identities count from these networks only (from everywhere)",
      kServeCommand},
-    {"log-level", "l", "logging.level", "debug|info|warn|error", "what is logged (info)", kBoth},
-    {"grant-to", "", "", "ROLE", "give this role what a server needs", kMigrateCommand},
 });
 
 // Keys of the file of the resource API's other servers, with their flags.
@@ -89,17 +100,10 @@ constexpr auto kKeys = std::to_array<Setting>({
      "how long a request may take to come in, at least 1s (30s)", kServeCommand},
     {"server-write-timeout", "", "server.timeouts.write", "DURATION",
      "how long a client may take nothing of its answer, at least 1s (30s)", kServeCommand},
-    {"server-jwt-enabled", "", "server.jwt.enabled", "",
-     "check the tokens of server.jwt.configs (on where there is a configuration file)",
-     kServeCommand},
     {"server-https-enabled", "", "server.tls.enabled", "BOOL", "serve TLS", kServeCommand},
     {"server-https-cert-file", "", "server.tls.cert_file", "FILE", "certificates, PEM",
      kServeCommand},
     {"server-https-key-file", "", "server.tls.key_file", "FILE", "private key, PEM", kServeCommand},
-    {"server-tenant-enabled", "", "server.tenant.enabled", "",
-     "tell tenants apart by the headers of server.tenant.dimensions", kServeCommand},
-    {"server-tenant-system-header", "", "server.tenant.system_header", "NAME",
-     "the header that says `true` when the system itself asks", kServeCommand},
     {"server-hostname", "", "server.hostname", "NAME", "of log lines (this machine's)",
      kServeCommand},
     {"db-dialect", "", "database.dialect", "postgres", "the only one there is", kBoth,
@@ -157,8 +161,9 @@ constexpr auto kKeys = std::to_array<Setting>({
 });
 
 constexpr auto kSettings = [] {
-  std::array<Setting, kFlags.size() + kKeys.size()> all;
-  std::ranges::copy(kKeys, std::ranges::copy(kFlags, all.begin()).out);
+  std::array<Setting, kFlags.size() + kCallers.size() + kKeys.size()> all;
+  const auto keys = std::ranges::copy(kCallers, std::ranges::copy(kFlags, all.begin()).out).out;
+  std::ranges::copy(kKeys, keys);
   return all;
 }();
 

@@ -21,8 +21,8 @@ const TenantOptions kOptions = {
     {{"X-HyperFleet-Org", "org", true}, {"X-HyperFleet-Project", "project", false}}};
 
 std::variant<RequestTenant, std::string> Resolve(std::vector<HeaderField> headers,
-                                            const TenantOptions& options = kOptions,
-                                            const TrustedProxies& trusted = {}) {
+                                                 const TenantOptions& options = kOptions,
+                                                 const TrustedProxies& trusted = {}) {
   RequestParts parts;
   parts.headers = std::move(headers);
   parts.remote_address = "192.0.2.1:1024";
@@ -32,7 +32,8 @@ std::variant<RequestTenant, std::string> Resolve(std::vector<HeaderField> header
 RequestTenant Accepted(const std::variant<RequestTenant, std::string>& resolved) {
   const auto* reason = std::get_if<std::string>(&resolved);
   EXPECT_EQ(reason, nullptr) << (reason == nullptr ? "" : *reason);
-  return reason == nullptr ? std::get<RequestTenant>(resolved) : RequestTenant{TenantScope::Of({}), false};
+  return reason == nullptr ? std::get<RequestTenant>(resolved)
+                           : RequestTenant{TenantScope::Of({}), false};
 }
 
 std::string Reason(const std::variant<RequestTenant, std::string>& resolved) {
