@@ -170,8 +170,7 @@ JsonObject HistorySchema() {
 }
 
 JsonObject ShownSchema(const KindSchemas& names) {
-  return {{"type", "object"},
-          {"description", "All of a resource, or what `fields` selects of it."},
+  return {{"description", "All of a resource, or what `fields` selects of it."},
           {"anyOf", JsonArray{Ref("schemas", names.resource), Ref("schemas", "ResourcePart")}}};
 }
 

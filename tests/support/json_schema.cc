@@ -194,12 +194,22 @@ class Walk {
     return true;
   }
 
+  // What is wrong is told of the first choice.
   bool AnyOf(const JsonValue& argument, const JsonValue& value, const std::string& at) {
-    return std::ranges::any_of(argument.as_array(), [&](const JsonValue& choice) {
+    std::vector<std::string> first;
+    for (const JsonValue& choice : argument.as_array()) {
       Walk walk(schemas_);
       walk.Visit(choice, value, at);
-      return walk.TakeWrongs().empty();
-    });
+      std::vector<std::string> wrongs = walk.TakeWrongs();
+      if (wrongs.empty()) {
+        return true;
+      }
+      if (first.empty()) {
+        first = std::move(wrongs);
+      }
+    }
+    wrongs_.insert(wrongs_.end(), first.begin(), first.end());
+    return true;
   }
 
   void VisitMembers(const JsonObject& schema, const JsonObject& members, const std::string& at) {
@@ -294,7 +304,10 @@ class SchemaWalk {
   void CheckTogether(const JsonObject& schema, const std::string& at) {
     const JsonValue* type = schema.if_contains("type");
     if (type == nullptr) {
-      return Wrong(at, "has no type");
+      if (!schema.contains("anyOf")) {
+        Wrong(at, "has no type");
+      }
+      return;
     }
     if (Text(type->as_string()) == "array" && !schema.contains("items")) {
       Wrong(at, "is an array of nothing");

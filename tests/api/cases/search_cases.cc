@@ -68,19 +68,19 @@ TEST_P(SearchCases, LabelsAreFound) {  // 32
   MakeWith("/clusters", "Cluster", FreshName("c"), "{}",
            R"({"environment":"staging","mark":")" + mark + "\"}");
   const std::string pools = "/clusters/" + cluster + "/nodepools";
-  MakeWith(pools, "NodePool", "p1", "{}", R"({"environment":"production","my-key":"x"})");
-  MakeWith(pools, "NodePool", "p2", "{}", R"({"environment":"staging"})");
+  MakeWith(pools, "NodePool", "pool-1", "{}", R"({"environment":"production","my-key":"x"})");
+  MakeWith(pools, "NodePool", "pool-2", "{}", R"({"environment":"staging"})");
   const std::string production = "labels.environment='production'";
   const Answer clusters = Search("/clusters", production + " and labels.mark='" + mark + "'");
   ASSERT_EQ(Names(clusters.Json()).size(), 1u) << clusters.body;
   EXPECT_EQ(Text(clusters.Json(), "total"), "1");
-  EXPECT_THAT(Found(pools, production), ElementsAre("p1"));
-  EXPECT_THAT(Found(pools, "labels.my-key = 'x'"), ElementsAre("p1"));
-  EXPECT_THAT(Found(pools, "labels.my-key is null"), ElementsAre("p2"));
+  EXPECT_THAT(Found(pools, production), ElementsAre("pool-1"));
+  EXPECT_THAT(Found(pools, "labels.my-key = 'x'"), ElementsAre("pool-1"));
+  EXPECT_THAT(Found(pools, "labels.my-key is null"), ElementsAre("pool-2"));
   EXPECT_THAT(Found(pools, "labels.environment in ['production', 'staging']"),
-              ElementsAre("p1", "p2"));
+              ElementsAre("pool-1", "pool-2"));
   EXPECT_THAT(Found("/resources", production + " and owner_id = '" + cluster + "'"),
-              ElementsAre("p1"));
+              ElementsAre("pool-1"));
 }
 
 TEST_P(SearchCases, SpecsAreFound) {  // 33
@@ -210,8 +210,9 @@ TEST_P(SearchCases, OnlyTheFieldsAskedForAreShown) {  // 43
               ElementsAre("id", "name", "spec", "tenancy"));
   EXPECT_THAT(members(Get(one + "deleted_time").Json()), ElementsAre("id"));
   EXPECT_THAT(members(Get(one).Json()), Not(ElementsAre("id")));
-  const Answer partial = Get(one + "status.conditions.type,status.conditions.status");
-  for (const auto& condition : Member(Member(partial.Json(), "status"), "conditions").get_array()) {
+  const api::JsonValue partial =
+      Get(one + "status.conditions.type,status.conditions.status").Json();
+  for (const auto& condition : Member(Member(partial, "status"), "conditions").get_array()) {
     EXPECT_THAT(members(condition), ElementsAre("type", "status"));
   }
   EXPECT_THAT(Get(one + "status.conditions").body, HasSubstr("observed_generation"));
