@@ -8,6 +8,7 @@
 
 #include <absl/strings/str_format.h>
 
+#include "engine/base/guard.h"
 #include "engine/base/status_macros.h"
 #include "projections/search/like.h"
 
@@ -19,6 +20,7 @@ constexpr std::string_view kSpec = "spec.";
 constexpr std::string_view kConditions = "status.conditions.";
 // Documents are not deeper (api/json/parser.h).
 constexpr std::size_t kMaxPath = 64;
+constexpr std::size_t kMaxPatternWithAny = 256;
 
 bool IsAlphanumeric(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
@@ -200,6 +202,12 @@ absl::StatusOr<std::optional<Node>> BindNull(const Field& field, Operator op,
 absl::Status CheckPattern(const Literal& literal) {
   if (!IsPattern(literal.text)) {
     return WrongAt(literal.offset, "the pattern ends with a backslash");
+  }
+  // It is tried at every place of a text.
+  if (!GUARD("search.pattern", literal.text.size() <= kMaxPatternWithAny ||
+                                   literal.text.find('_') == std::string::npos)) {
+    return WrongAt(literal.offset,
+                   absl::StrFormat("a pattern with _ has at most %d bytes", kMaxPatternWithAny));
   }
   return absl::OkStatus();
 }

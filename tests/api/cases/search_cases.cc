@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <iterator>
-#include <set>
 
 #include <gmock/gmock.h>
 
+#include "engine/base/clock.h"
 #include "tests/api/cases/suites.h"
 
 namespace cases {
@@ -136,6 +136,71 @@ TEST_P(SearchCases, WhatIsNoConditionIsRefused) {  // 36
         "status.conditions.Reconciled!='True'", "status.conditions.Reconciled='true'"}) {
     ExpectRefused(Search("/clusters", search), search);
   }
+}
+
+// The ids that a search finds among the resources of those paths.
+std::vector<std::string> FoundAmong(const std::vector<std::string>& paths, const Answer& answer) {
+  EXPECT_EQ(answer.status, 200) << answer.body;
+  std::vector<std::string> found;
+  const api::JsonValue list = answer.Json();
+  for (const api::JsonValue& item : Member(list, "items").get_array()) {
+    for (const std::string& path : paths) {
+      if (path.ends_with(Text(item, "id"))) {
+        found.push_back(path);
+      }
+    }
+  }
+  return found;
+}
+
+std::string MinutesAgo(int minutes) {
+  engine::Timestamp time = engine::SystemClock().Now();
+  time.micros -= minutes * 60'000'000LL;
+  return engine::FormatTimestamp(time);
+}
+
+TEST_P(StatusCases, OnlyWhatIsReconciledIsFound) {  // 36
+  const std::string ready = NewCluster();
+  const std::string other = NewCluster();
+  PutAll(ready, kClusterAdapters, 1);
+  const auto found = [&](const std::string& path, const std::string& search) {
+    return FoundAmong({ready, other},
+                      Get(kBase + path + "?size=100&fields=id&search=" + Escaped(search)));
+  };
+  for (const char* path : {"/clusters", "/resources"}) {
+    EXPECT_THAT(found(path, "status.conditions.Reconciled='True'"), ElementsAre(ready));
+    EXPECT_THAT(found(path, "'False' = status.conditions.Reconciled"), ElementsAre(other));
+    EXPECT_THAT(found(path, "status.conditions.Reconciled='Unknown'"), IsEmpty());
+    EXPECT_THAT(found(path, "status.conditions.Nothing is null and kind='Cluster'"),
+                UnorderedElementsAre(ready, other));
+    EXPECT_THAT(found(path, "status.conditions.Reconciled.observed_generation > 1"), IsEmpty());
+  }
+  ASSERT_EQ(Call("PATCH", ready, R"({"spec":{"a":1}})").status, 200);
+  EXPECT_THAT(found("/clusters", "status.conditions.Reconciled='True'"), IsEmpty());
+  EXPECT_THAT(found("/clusters", "status.conditions.LastKnownReconciled='True' and generation=2"),
+              ElementsAre(ready));
+}
+
+TEST_P(StatusCases, WhatIsReconciledAndOldIsFound) {  // 37
+  const std::string old_cluster = NewCluster();
+  const std::string new_cluster = NewCluster();
+  const std::string old_pool = NewPool(old_cluster);
+  const std::string new_pool = NewPool(old_cluster);
+  for (const char* adapter : kClusterAdapters) {
+    ASSERT_EQ(Put(old_cluster, Report(adapter, 1, "True", "", MinutesAgo(20))).status, 201);
+    ASSERT_EQ(Put(new_cluster, Report(adapter, 1)).status, 201);
+  }
+  for (const char* adapter : kPoolAdapters) {
+    ASSERT_EQ(Put(old_pool, Report(adapter, 1, "True", "", MinutesAgo(20))).status, 201);
+    ASSERT_EQ(Put(new_pool, Report(adapter, 1)).status, 201);
+  }
+  const std::string search = Escaped(
+      "status.conditions.Reconciled='True' AND "
+      "status.conditions.Reconciled.last_updated_time < '" +
+      MinutesAgo(10) + "'");
+  const std::vector<std::string> all = {old_cluster, new_cluster, old_pool, new_pool};
+  EXPECT_THAT(FoundAmong(all, Get(kBase + "/clusters?search=" + search)), ElementsAre(old_cluster));
+  EXPECT_THAT(FoundAmong(all, Get(kBase + "/nodepools?search=" + search)), ElementsAre(old_pool));
 }
 
 TEST_P(SearchCases, LabelsAndConditionsAreNotNegated) {  // 38

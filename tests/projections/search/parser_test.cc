@@ -195,6 +195,14 @@ TEST(ParserTest, HasBounds) {
   ExpectRefused("name='" + name + "x'", "at most 4096 bytes");
 }
 
+TEST(ParserTest, APatternThatIsTriedEverywhereIsShort) {
+  const std::string many(300, 'x');
+  EXPECT_EQ(Parsed("name like '" + many + "%'"), "name like '" + many + "%'");
+  EXPECT_EQ(Parsed("name like '%_" + many.substr(0, 254) + "'"),
+            "name like '%_" + many.substr(0, 254) + "'");
+  ExpectRefused("name like '%_" + many + "'", "a pattern with _ has at most 256 bytes");
+}
+
 TEST(ParserTest, PrintedTreesAreReadBack) {
   support::SeededRandom random;
   RandomSearch searches(random);
