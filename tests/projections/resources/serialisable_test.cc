@@ -180,9 +180,8 @@ class Model {
     for (const engine::RecordDraft& draft : judgement.proposal.records) {
       engine::Record record;
       record.stream = draft.stream;
-      // As the journal counts: requests name positions as versions.
-      const auto before = std::ranges::count(log_, draft.stream, &engine::Record::stream);
-      record.position = engine::Position{static_cast<std::uint64_t>(before) + 1};
+      record.position = engine::Position{1 + static_cast<std::uint64_t>(std::ranges::count(
+                                                 log_, draft.stream, &engine::Record::stream))};
       record.key = draft.key;
       record.previous = draft.previous;
       record.flags = draft.flags;
@@ -191,7 +190,6 @@ class Model {
     }
     return AnswerOf(judgement);
   }
-  // Of both streams.
   std::uint64_t Digest() {
     return ImageOf(projection_)->StateDigest() * 31 + ImageOf(statuses_)->StateDigest();
   }
