@@ -144,7 +144,7 @@ absl::Status CompileConditions(EntityDescriptor& entity) {
   auto rules = ConditionRules::Compile(entity.conditions);
   if (!rules.ok()) {
     const auto why = rules.status().message();
-    return Wrong(entity, std::string_view(why.data(), why.size()));
+    return Wrong(entity, std::string(why));
   }
   entity.condition_rules = std::make_shared<const ConditionRules>(*std::move(rules));
   return absl::OkStatus();

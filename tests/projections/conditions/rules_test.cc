@@ -63,8 +63,8 @@ std::string Report(ConditionStatus quota, std::string data = "{}",
 
 using Conditions = absl::StatusOr<std::vector<MappedCondition>>;
 
-Conditions Run(const ConditionRules& rules, const std::vector<std::string>& reports,
-               std::string_view resource = "{}") {
+Conditions RunRules(const ConditionRules& rules, const std::vector<std::string>& reports,
+                    std::string_view resource = "{}") {
   std::vector<const schemas::AdapterReport*> tables;
   for (const std::string& report : reports) {
     tables.push_back(&ReportIn(report));
@@ -74,30 +74,31 @@ Conditions Run(const ConditionRules& rules, const std::vector<std::string>& repo
 
 TEST(ConditionRulesTest, AReportBecomesACondition) {
   const ConditionRules rules = Compiled({QuotaRule()});
-  ASSERT_OK_AND_ASSIGN(const auto mapped, Run(rules, {Report(ConditionStatus::kTrue)}));
+  ASSERT_OK_AND_ASSIGN(const auto mapped, RunRules(rules, {Report(ConditionStatus::kTrue)}));
   ASSERT_EQ(mapped.size(), 1u);
   EXPECT_EQ(mapped[0].type, "QuotaValid");
   EXPECT_EQ(mapped[0].status, ConditionStatus::kTrue);
   EXPECT_EQ(mapped[0].reason, "Enough");
   EXPECT_EQ(mapped[0].message, "quota: 10 of 20");
-  ASSERT_OK_AND_ASSIGN(const auto none, Run(rules, {}));
+  ASSERT_OK_AND_ASSIGN(const auto none, RunRules(rules, {}));
   EXPECT_TRUE(none.empty());
   EXPECT_TRUE(ConditionRules().empty());
 }
 
 TEST(ConditionRulesTest, AReportWithSomethingUnknownIsNotSeen) {
   const ConditionRules rules = Compiled({Always("string(size(statuses) == 1)")});
-  ASSERT_OK_AND_ASSIGN(const auto mapped, Run(rules, {Report(ConditionStatus::kUnknown),
-                                                      Report(ConditionStatus::kFalse)}));
+  ASSERT_OK_AND_ASSIGN(const auto mapped, RunRules(rules, {Report(ConditionStatus::kUnknown),
+                                                           Report(ConditionStatus::kFalse)}));
   EXPECT_EQ(mapped.at(0).status, ConditionStatus::kTrue);
 }
 
 TEST(ConditionRulesTest, SecretsAreHidden) {
   const ConditionRules rules = Compiled(
       {Always("true", "", "statuses[0].data.dbPassword + resource.spec.auth_key + resource.name")});
-  ASSERT_OK_AND_ASSIGN(const auto mapped,
-                       Run(rules, {Report(ConditionStatus::kTrue, R"({"dbPassword":"hunter2"})")},
-                           R"({"name":"n","spec":{"auth_key":"k"}})"));
+  ASSERT_OK_AND_ASSIGN(
+      const auto mapped,
+      RunRules(rules, {Report(ConditionStatus::kTrue, R"({"dbPassword":"hunter2"})")},
+               R"({"name":"n","spec":{"auth_key":"k"}})"));
   EXPECT_EQ(mapped.at(0).message, "***REDACTED******REDACTED***n");
 }
 
@@ -105,13 +106,14 @@ TEST(ConditionRulesTest, WhatAnExpressionSees) {
   const ConditionRules rules = Compiled(
       {Always("statuses[0].observed_generation == 3.0 && resource.generation == 3 && "
               "statuses[0].conditions[0].reason == '' && statuses[0].data.n / 2.0 == 3.5")});
-  ASSERT_OK_AND_ASSIGN(const auto mapped, Run(rules, {Report(ConditionStatus::kTrue, R"({"n":7})")},
-                                              R"({"generation":3})"));
+  ASSERT_OK_AND_ASSIGN(
+      const auto mapped,
+      RunRules(rules, {Report(ConditionStatus::kTrue, R"({"n":7})")}, R"({"generation":3})"));
   EXPECT_EQ(mapped.at(0).status, ConditionStatus::kTrue);
 }
 
 TEST(ConditionRulesTest, ResultsHaveTheirForm) {
-  const auto one = [](const ConditionRule& rule) { return Run(Compiled({rule}), {}); };
+  const auto one = [](const ConditionRule& rule) { return RunRules(Compiled({rule}), {}); };
   EXPECT_EQ(one(Always("'TRUE'"))->at(0).status, ConditionStatus::kTrue);
   EXPECT_EQ(one(Always("false"))->at(0).status, ConditionStatus::kFalse);
   EXPECT_THAT(one(Always("'Unknown'")).status().message(), HasSubstr("must be True or False"));
@@ -128,14 +130,14 @@ TEST(ConditionRulesTest, LongTexts) {
     return "{\"t\":\"" + std::string(size, 'x') + "\"}";
   };
   const ConditionRules reason = Compiled({Always("true", "resource.t")});
-  EXPECT_EQ(Run(reason, {}, resource(256))->size(), 1u);
-  EXPECT_EQ(Run(reason, {}, resource(257))->size(), 0u);
+  EXPECT_EQ(RunRules(reason, {}, resource(256))->size(), 1u);
+  EXPECT_EQ(RunRules(reason, {}, resource(257))->size(), 0u);
   const ConditionRules message = Compiled({Always("true", "", "resource.t")});
-  EXPECT_EQ(Run(message, {}, resource(3000))->at(0).message.size(), 2048u);
+  EXPECT_EQ(RunRules(message, {}, resource(3000))->at(0).message.size(), 2048u);
   // 2047 bytes and a character of two: it does not fit.
   const ConditionRules accent = Compiled({Always("true", "", "resource.t + '\u00E9'")});
-  EXPECT_EQ(Run(accent, {}, resource(2046))->at(0).message.size(), 2048u);
-  EXPECT_EQ(Run(accent, {}, resource(2047))->at(0).message.size(), 2047u);
+  EXPECT_EQ(RunRules(accent, {}, resource(2046))->at(0).message.size(), 2048u);
+  EXPECT_EQ(RunRules(accent, {}, resource(2047))->at(0).message.size(), 2047u);
 }
 
 TEST(ConditionRulesTest, MistakesAreFoundWhenCompiled) {
@@ -153,15 +155,16 @@ TEST(ConditionRulesTest, MistakesAreFoundWhenCompiled) {
 
 TEST(ConditionRulesTest, ReportsStandInTheOrderOfTheirAdapters) {
   const ConditionRules rules = Compiled({Always("true", "", "toJson(statuses.map(s, s.adapter))")});
-  ASSERT_OK_AND_ASSIGN(const auto mapped, Run(rules, {Report(ConditionStatus::kTrue, "{}", "b"),
-                                                      Report(ConditionStatus::kTrue, "{}", "a")}));
+  ASSERT_OK_AND_ASSIGN(const auto mapped,
+                       RunRules(rules, {Report(ConditionStatus::kTrue, "{}", "b"),
+                                        Report(ConditionStatus::kTrue, "{}", "a")}));
   EXPECT_EQ(mapped.at(0).message, R"(["a","b"])");
 }
 
 TEST(ConditionRulesTest, AreSortedByType) {
   ConditionRule first = Always("true");
   first.type = "Aardvark";
-  ASSERT_OK_AND_ASSIGN(const auto mapped, Run(Compiled({Always("true"), first}), {}));
+  ASSERT_OK_AND_ASSIGN(const auto mapped, RunRules(Compiled({Always("true"), first}), {}));
   ASSERT_EQ(mapped.size(), 2u);
   EXPECT_EQ(mapped[0].type, "Aardvark");
 }
