@@ -1,5 +1,6 @@
 #include "api/dispatch/admission.h"
 
+#include <string_view>
 #include <utility>
 
 #include "api/http/problem.h"

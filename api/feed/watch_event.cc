@@ -52,7 +52,7 @@ bool IsSeenBy(const projections::TenantScope& tenant, const engine::Record& reco
     return GUARD("watch.tenant-status", entry != nullptr && tenant.Sees(*entry));
   }
   if (record.stream != schemas::kResourcesStream) {
-    return false;
+    return true;
   }
   const bool is_gone = (record.flags & engine::kTombstone) != 0;
   const auto state = StateIn(is_gone ? before : record.payload);

@@ -23,7 +23,7 @@ std::string EventText(const engine::Record& record, const engine::Catalogue& cat
 
 // Whether a record is about a resource that `tenant` sees; `before` as in RecentRecord. What is
 // said of the status of a resource is seen while the resource is in `view`. Records of streams that
-// are of no tenant are not seen.
+// are of no tenant are seen: who may watch these is asked before.
 bool IsSeenBy(const projections::TenantScope& tenant, const engine::Record& record,
               const engine::Payload& before, const engine::View& view);
 

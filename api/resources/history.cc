@@ -160,7 +160,7 @@ class HistoryReader {
     ASSIGN_OR_RETURN(const schemas::Resource* state, StateIn(last.records.back().payload));
     const schemas::Owner* owner = state == nullptr ? nullptr : state->owner();
     const bool is_it =
-        state != nullptr && target.tenant.Sees(*state) &&
+        state != nullptr && GUARD("history.tenant", target.tenant.Sees(*state)) &&
         (target.kind.empty() || schemas::Text(state->kind()) == target.kind) &&
         (target.parent_id.empty() ||
          (owner != nullptr && schemas::Text(owner->id()) == target.parent_id)) &&

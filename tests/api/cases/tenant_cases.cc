@@ -67,6 +67,23 @@ TEST_P(TenantCases, HeadersHaveToSayWhoseARequestIs) {
   EXPECT_EQ(Get("/api/hyperfleet").status, 200);
 }
 
+TEST_P(TenantCases, AHistoryIsItsTenantsAlsoWhenAllIsOver) {
+  const std::string org = FreshName("org-");
+  const Answer made =
+      Call("POST", kBase + "/channels", Body("Channel", FreshName("hist-")), Org(org));
+  ASSERT_EQ(made.status, 201) << made.body;
+  const std::string path = kBase + "/channels/" + Text(made.Json(), "id");
+  const auto histories = [&](int ours, int theirs, int systems) {
+    EXPECT_EQ(Call("GET", path + "/history", "", Org(org)).status, ours);
+    EXPECT_EQ(Call("GET", path + "/history", "", Org("other")).status, theirs);
+    EXPECT_EQ(Call("GET", path + "/history", "", System()).status, systems);
+  };
+  histories(200, 404, 200);
+  ASSERT_EQ(Call("DELETE", path, "", Org(org)).status, 202);
+  ASSERT_EQ(Call("GET", path, "", Org(org)).status, 404);
+  histories(200, 404, 200);
+}
+
 // Case 86.
 TEST_P(TenantCases, TheSystemSeesEverything) {
   const std::string org = FreshName("org-");

@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include "api/json/parser.h"
 #include "api/server/server.h"
 #include "engine/base/thread.h"
 #include "engine/compactor.h"
@@ -27,8 +28,9 @@ constexpr char kAdmin[] = "Authorization: Bearer token\r\n";
 
 class WatchTest : public testing::Test {
  protected:
-  std::unique_ptr<Server> StartServer(FeedOptions feed = {}) {
+  std::unique_ptr<Server> StartServer(FeedOptions feed = {}, IdentityOptions identity = {}) {
     ServerOptions options;
+    options.identity = std::move(identity);
     options.listen = "127.0.0.1:0";
     options.feed = feed;
     options.drain_grace = std::chrono::milliseconds(1);
@@ -119,6 +121,45 @@ TEST_F(WatchTest, ACursorWhoseHistoryIsGoneIsGone) {
       compactor.RaiseTo(schemas::kResourcesStream, engine::Position{5}, std::chrono::seconds(30)));
   const auto fresh = StartServer();
   EXPECT_EQ(Ask(*fresh, "?cursor=" + start).status, 410);
+}
+
+TEST_F(WatchTest, TenantsSeeTheirOwnComeAndGo) {
+  IdentityOptions identity;
+  identity.tenant.enabled = true;
+  identity.tenant.dimensions = {{"X-Org", "org", true}};
+  const auto server = StartServer({}, identity);
+  HttpClient client("http://" + server->address());
+  const auto change = [&](const std::string& org, const std::string& method,
+                          const std::string& path, const std::string& body) {
+    const auto answer = client.Call({.method = method,
+                                     .path = "/api/hyperfleet/v1/channels" + path,
+                                     .body = body,
+                                     .headers = {{"X-Org", org}}});
+    EXPECT_OK(answer);
+    const JsonParse parsed = ParseJson(answer->body);
+    EXPECT_TRUE(parsed.ok()) << answer->body;
+    return std::string(parsed.value->as_object().at("id").as_string());
+  };
+  EXPECT_EQ(Ask(*server, "").status, 403) << "nobody's";
+  EXPECT_THAT(Ask(*server, "").body, StartsWith(R"({"error":)"));
+  RawClient acme(server->address());
+  const std::string start = Open(acme, "", "X-Org: acme\r\n").Header("X-Halo-Cursor");
+  const std::string body = R"({"kind":"Channel","spec":{},"name":")";
+  const std::string theirs = change("other", "POST", "", body + "theirs\"}");
+  change("other", "DELETE", "/" + theirs, "");
+  const std::string ours = change("acme", "POST", "", body + "ours\"}");
+  change("acme", "DELETE", "/" + ours, "");
+  const std::string live = acme.ReadPast("\"removal\"");
+  EXPECT_THAT(live, HasSubstr(ours));
+  EXPECT_THAT(live, Not(HasSubstr(theirs)));
+  EXPECT_THAT(live, Not(HasSubstr("\"tx\"")));
+  // The same from the journal, on a server that was not there.
+  const auto fresh = StartServer({}, identity);
+  RawClient late(fresh->address());
+  EXPECT_EQ(Open(late, "?cursor=" + start, "X-Org: acme\r\n").status, 200);
+  const std::string read = late.ReadPast("\"removal\"");
+  EXPECT_THAT(read, HasSubstr(ours));
+  EXPECT_THAT(read, Not(HasSubstr(theirs)));
 }
 
 TEST_F(WatchTest, TooManyAreRefused) {
