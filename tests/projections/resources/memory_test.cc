@@ -9,7 +9,7 @@ namespace projections {
 namespace {
 
 // Beside its record: entry, three indexes, their nodes.
-constexpr std::size_t kBesideTheRecord = 1536;
+constexpr std::size_t kBesideTheRecord = 768;
 constexpr std::size_t kResources = 20'000;
 
 std::size_t Allocated() {
