@@ -309,15 +309,17 @@ void Dispatcher::RunBlocking(Call call, Responder responder,
   };
   auto waiting =
       std::make_shared<Waiting>(Waiting{std::move(call), std::move(responder), std::move(work)});
-  const bool queued = workers_.Run([waiting] {
-    Responder responder = *std::move(waiting->responder);
-    if (!responder.Gone()) {
-      waiting->work(std::move(waiting->call), std::move(responder));
-    }
-  });
+  const Request& request = *waiting->call.request;
+  const bool changes = request.method() != Method::kGet && request.method() != Method::kHead;
+  const bool queued = workers_.Run(
+      [waiting] {
+        Responder responder = *std::move(waiting->responder);
+        if (!responder.Gone()) {
+          waiting->work(std::move(waiting->call), std::move(responder));
+        }
+      },
+      changes ? Work::kWrite : Work::kRead);
   if (!queued) {
-    const Request& request = *waiting->call.request;
-    const bool changes = request.method() != Method::kGet && request.method() != Method::kHead;
     waiting->responder->Answer(
         StoreFailure(request, absl::ResourceExhaustedError("the workers' queue is full"),
                      changes ? std::optional(Outcome::kNone) : std::nullopt));

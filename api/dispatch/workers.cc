@@ -1,21 +1,24 @@
 #include "api/dispatch/workers.h"
 
+#include <algorithm>
 #include <exception>
 #include <utility>
 
+#include "engine/base/guard.h"
 #include "engine/base/logging.h"
 
 namespace api {
 
-Workers::Workers(int threads, std::size_t max_queue) : max_queue_(max_queue) {
+Workers::Workers(int threads, std::size_t max_queue)
+    : max_queue_(max_queue), max_reads_(std::max(1, threads - 1)) {
   threads_.reserve(static_cast<std::size_t>(threads));
   for (int i = 0; i < threads; ++i) {
-    threads_.emplace_back("worker", [this] { Work(); });
+    threads_.emplace_back("worker", [this] { Loop(); });
   }
 }
 
 Workers::~Workers() {
-  std::deque<std::function<void()>> dropped;
+  Queue dropped;
   {
     engine::MutexLock lock(mutex_);
     stopping_ = true;
@@ -26,38 +29,50 @@ Workers::~Workers() {
   threads_.clear();
 }
 
-bool Workers::Run(std::function<void()> task) {
+bool Workers::Run(std::function<void()> task, Work work) {
   {
     engine::MutexLock lock(mutex_);
     if (stopping_ || queue_.size() >= max_queue_) {
       return false;
     }
-    queue_.push_back(std::move(task));
+    queue_.push_back({std::move(task), work});
   }
   arrived_.Signal();
   return true;
 }
 
-void Workers::Work() {
+Workers::Queue::iterator Workers::Next() {
+  const bool room = GUARD("workers.one-for-writes", reads_ < max_reads_);
+  return std::ranges::find_if(
+      queue_, [room](const Task& task) { return room || task.work == Work::kWrite; });
+}
+
+void Workers::Loop() {
   while (true) {
-    std::function<void()> task;
+    Task task;
     {
       engine::MutexLock lock(mutex_);
-      while (queue_.empty() && !stopping_) {
+      auto next = Next();
+      while (next == queue_.end() && !stopping_) {
         arrived_.Wait(mutex_);
+        next = Next();
       }
-      if (queue_.empty()) {
+      if (next == queue_.end()) {
         return;
       }
-      task = std::move(queue_.front());
-      queue_.pop_front();
+      task = std::move(*next);
+      queue_.erase(next);
+      reads_ += task.work == Work::kRead ? 1 : 0;
     }
     try {
-      task();
+      std::exchange(task.run, nullptr)();
     } catch (const std::exception& e) {
       // What it held is gone with it, so whoever waits for an answer got one.
       engine::Log(engine::Severity::kError, "task threw on a worker", {{"what", e.what()}});
     }
+    // This thread looks at the queue itself; the others wait for what they may begin.
+    engine::MutexLock lock(mutex_);
+    reads_ -= task.work == Work::kRead ? 1 : 0;
   }
 }
 

@@ -1,7 +1,8 @@
 // Workers: a few threads for work that must block, such as reading old audit entries.
 //
 // The I/O thread never blocks, so a handler that has to ask the store for more than a flight
-// brings hands the rest of its work over here, with the responder in it.
+// brings hands the rest of its work over here, with the responder in it. Long lists run here, too,
+// and may take seconds each: of several threads one is left to everything else.
 
 #pragma once
 
@@ -14,6 +15,11 @@
 #include "engine/base/thread.h"
 
 namespace api {
+
+enum class Work {
+  kRead,  // Can be many and long: all of them together get all threads but one.
+  kWrite,
+};
 
 // Thread-safe; Run never blocks.
 class Workers {
@@ -28,15 +34,25 @@ class Workers {
 
   // Queues the task. False when the queue is full or the workers are stopping; the task is
   // dropped then.
-  bool Run(std::function<void()> task);
+  bool Run(std::function<void()> task, Work work = Work::kWrite);
 
  private:
-  void Work();
+  struct Task {
+    std::function<void()> run;
+    Work work = Work::kWrite;
+  };
+  using Queue = std::deque<Task>;
+
+  void Loop();
+  // The first that may begin now.
+  Queue::iterator Next() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const std::size_t max_queue_;
+  const int max_reads_;
   engine::Mutex mutex_;
   engine::CondVar arrived_;
-  std::deque<std::function<void()>> queue_ ABSL_GUARDED_BY(mutex_);
+  Queue queue_ ABSL_GUARDED_BY(mutex_);
+  int reads_ ABSL_GUARDED_BY(mutex_) = 0;  // Under way.
   bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
   std::vector<engine::Thread> threads_;
 };

@@ -32,7 +32,7 @@ Judgement JudgeForceDelete(const ForceDeleteRequest& request, const RuleContext&
   TrackedResources resources(context.image, context.footprint);
   TrackedStatuses statuses(context.statuses, context.footprint);
   RemovalPlan plan(context.registry, resources, statuses);
-  if (std::optional<Refusal> refusal = plan.ForceDelete(entry)) {
+  if (std::optional<Refusal> refusal = plan.ForceDelete(entry, request.target.tenant)) {
     return Refuse(*std::move(refusal));
   }
   const std::vector<RemovalPlan::Change> changes = plan.TakeChanges();

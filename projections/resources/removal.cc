@@ -62,7 +62,9 @@ std::optional<Refusal> RemovalPlan::Delete(const ResourceEntry& target, const Te
   return std::nullopt;
 }
 
-std::optional<Refusal> RemovalPlan::ForceDelete(const ResourceEntry& target) {
+std::optional<Refusal> RemovalPlan::ForceDelete(const ResourceEntry& target,
+                                                const TenantScope& tenant) {
+  tenant_ = tenant;
   PlanForced(target);
   PlanOwnersOf(target);
   const std::set<const ResourceEntry*> gone = Planned();
@@ -209,10 +211,13 @@ std::optional<Refusal> RemovalPlan::PlanRelease(const ResourceEntry& source,
   const bool will_do =
       descriptor == nullptr || std::ranges::none_of(descriptor->references, breaks);
   if (!GUARD("resources.force-keeps-min", will_do)) {
+    const std::string who = GUARD("resources.released-tenant", tenant_.Sees(source))
+                                ? absl::StrFormat("%s '%s'", source.kind(), source.name())
+                                : std::string("a resource");
     return Refusal{RefusalReason::kNeedsReference,
-                   absl::StrFormat("%s '%s' refers to what would go and needs such a reference: "
-                                   "change or delete it first",
-                                   source.kind(), source.name()),
+                   absl::StrFormat("%s refers to what would go and needs such a reference: change "
+                                   "or delete it first",
+                                   who),
                    {}};
   }
   released_.push_back({&source, RemovalCause::kInvalid, std::move(state)});

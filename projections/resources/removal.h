@@ -37,7 +37,8 @@ class RemovalPlan {
   std::optional<Refusal> Delete(const ResourceEntry& target, const TenantScope& tenant);
   // Plans that the resource and everything below it go, whatever their state, and that what refers
   // to them lets go. Refused if that would leave somebody fewer references than its kind demands.
-  std::optional<Refusal> ForceDelete(const ResourceEntry& target);
+  // The refusal names only what `tenant` sees.
+  std::optional<Refusal> ForceDelete(const ResourceEntry& target, const TenantScope& tenant);
 
   // Plans that a finalizing resource goes which waits for nothing any more.
   void Finalize(const ResourceEntry& target);

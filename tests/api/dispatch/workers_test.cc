@@ -1,5 +1,6 @@
 #include "api/dispatch/workers.h"
 
+#include <atomic>
 #include <latch>
 #include <memory>
 #include <stdexcept>
@@ -34,6 +35,35 @@ TEST(WorkersTest, AFullQueueRefuses) {
   EXPECT_TRUE(workers.Run([] {}));
   EXPECT_FALSE(workers.Run([] {}));
   release.count_down();
+}
+
+TEST(WorkersTest, ReadsLeaveOneThreadToWrites) {
+  std::latch release(1);
+  std::latch reads(4);
+  std::latch wrote(1);
+  std::atomic<int> read = 0;
+  Workers workers(3, 20);
+  for (int i = 0; i < 4; ++i) {
+    ASSERT_TRUE(workers.Run(
+        [&] {
+          // Ends by itself, so that a write that must wait fails the test and does not hang it.
+          const auto end = engine::Deadline::After(std::chrono::seconds(5));
+          while (!release.try_wait() && !end.HasPassed()) {
+          }
+          ++read;
+          reads.count_down();
+        },
+        Work::kRead));
+  }
+  int read_before = 0;
+  ASSERT_TRUE(workers.Run([&] {
+    read_before = read;
+    release.count_down();
+    wrote.count_down();
+  }));
+  wrote.wait();
+  reads.wait();
+  EXPECT_EQ(read_before, 0);
 }
 
 TEST(WorkersTest, ATaskThatThrowsEndsNothing) {

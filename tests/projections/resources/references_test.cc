@@ -292,6 +292,24 @@ TEST_F(ReferenceTest, AForceDeleteThatBreaksAMinimumIsRefused) {
   EXPECT_EQ(store_.Find(a_), nullptr);
 }
 
+TEST_F(ReferenceTest, ItIsNotNamedToWhoDoesNotSeeIt) {
+  CreateRequest target = Creation(store_, "RefTarget", "project");
+  target.tenancy = {{"org", "mine"}, {"project", "p"}};
+  store_.Do(target);
+  CreateRequest source = Source("RefSource", To("dep", "RefTarget", {target.id}));
+  source.tenancy = {{"org", "mine"}};
+  store_.Do(source);
+  MarkDeleted(target.id);
+  const auto detail = [&](const TenantScope& tenant) {
+    const Judgement judgement =
+        store_.Judge(ForceDeleteRequest{{target.id, {}, {}, tenant}, {}, "carol", "stuck"});
+    EXPECT_EQ(ReasonOf(judgement), RefusalReason::kNeedsReference);
+    return judgement.refusal->detail;
+  };
+  EXPECT_THAT(detail(TenantScope::Of({{"org", "mine"}})), HasSubstr(source.name));
+  EXPECT_THAT(detail(TenantScope::Of(target.tenancy)), testing::StartsWith("a resource refers"));
+}
+
 TEST_F(ReferenceTest, ManyOfThemCountTowardsTheSize) {
   std::vector<std::string> ids;
   for (int i = 0; i < 9500; ++i) {
