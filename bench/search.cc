@@ -121,13 +121,13 @@ class Fleet {
   const StatusesImage& statuses() const { return *statuses_; }
 
  private:
-  static void Apply(const std::string& key, std::string payload, std::size_t i,
+  static void Apply(const std::string& key, const std::string& payload, std::size_t i,
                     engine::Projection& projection) {
     engine::Record record;
     record.stream = projection.stream();
     record.position = engine::Position{i + 1};
     record.key = key;
-    record.payload = engine::Payload(std::move(payload));
+    record.payload = engine::Payload(payload);
     if (!projection.Apply(record).ok()) {
       std::abort();
     }

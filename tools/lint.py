@@ -154,7 +154,8 @@ class Run:
     def tidy_together(self, names, command):
         """The batch lies in a folder of its own, with the configuration of the sources' folder."""
         words = shlex.split(command["command"])
-        words = words[[os.path.basename(w) in ("g++", "c++", "clang++") for w in words].index(True):]
+        compilers = [os.path.basename(w) in ("g++", "c++", "clang++") for w in words]
+        words = words[compilers.index(True):]
         with tempfile.TemporaryDirectory(prefix="lint.", dir=self.build) as folder:
             source = pathlib.Path(folder) / "batch.cc"
             source.write_text("".join(f'#include "{self.root / name}"\n' for name in names))

@@ -225,7 +225,7 @@ void Dispatcher::AnswerProven(const ProvenHandler& handler, const Call& call,
       break;
   }
   RunBlocking(call, std::move(responder),
-              [this, answer, streams = FollowedOf(cursor->streams, *view)](Call checked_call,
+              [this, answer, streams = FollowedOf(cursor->streams, *view)](const Call& checked_call,
                                                                            Responder waiting) {
                 const absl::Status checked =
                     CheckHistory(store_.journal(), streams, checked_call.request->deadline());

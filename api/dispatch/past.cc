@@ -118,7 +118,7 @@ engine::ViewPtr Past::FindKept(engine::Tx tx) const {
 absl::StatusOr<engine::ViewPtr> Past::Fold(engine::Tx tx, engine::Deadline deadline) {
   if (engine::ViewPtr kept = FindKept(tx)) {
     // The store may have another history by now, or less of it.
-    const absl::Status checked = CheckHistory(journal_, kept->cursors(), deadline);
+    absl::Status checked = CheckHistory(journal_, kept->cursors(), deadline);
     if (GUARD("past.kept", checked.ok())) {
       return kept;
     }

@@ -28,6 +28,7 @@ absl::StatusOr<std::vector<BacklogRow>> ReadRows(engine::Journal& journal,
   }
   ASSIGN_OR_RETURN(std::vector<engine::Record> records, ReadBacklog(journal, after, deadline));
   std::vector<BacklogRow> rows;
+  rows.reserve(records.size());
   for (engine::Record& record : records) {
     rows.push_back({std::move(record), {}});
   }

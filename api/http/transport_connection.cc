@@ -258,9 +258,7 @@ void Connection::OnEnd() {
   if (exchange_ != nullptr) {
     exchange_->SetGone();
     Unpark();
-  } else if (source_ != nullptr) {
-    Close();
-  } else if (is_writing_) {
+  } else if (source_ == nullptr && is_writing_) {
     is_closing_ = true;
   } else {
     Close();

@@ -65,6 +65,17 @@ bool TrustedProxies::ReadNetwork(std::string_view text, Network& network) {
   return true;
 }
 
+bool TrustedProxies::IsIn(const Network& network, const Address& address) {
+  for (int bit = 0; bit < network.bits; ++bit) {
+    const auto byte = static_cast<std::size_t>(bit / 8);
+    const int mask = 0x80 >> bit % 8;
+    if (((address[byte] ^ network.address[byte]) & mask) != 0) {
+      return false;
+    }
+  }
+  return true;
+}
+
 absl::StatusOr<TrustedProxies> TrustedProxies::Parse(std::string_view text) {
   TrustedProxies proxies;
   while (true) {
@@ -89,14 +100,7 @@ bool TrustedProxies::Trust(std::string_view remote_address) const {
   bool is_v4 = false;
   const bool inside = ReadAddress(HostOf(remote_address), address, is_v4) &&
                       std::ranges::any_of(networks_, [&address](const Network& network) {
-                        for (int bit = 0; bit < network.bits; ++bit) {
-                          const auto byte = static_cast<std::size_t>(bit / 8);
-                          const int mask = 0x80 >> bit % 8;
-                          if (((address[byte] ^ network.address[byte]) & mask) != 0) {
-                            return false;
-                          }
-                        }
-                        return true;
+                        return IsIn(network, address);
                       });
   return GUARD("tenant.trusted-proxy", inside);
 }

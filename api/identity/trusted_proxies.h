@@ -35,6 +35,7 @@ class TrustedProxies {
     int bits;
   };
   static bool ReadAddress(std::string_view text, Address& address, bool& is_v4);
+  static bool IsIn(const Network& network, const Address& address);
   static bool ReadNetwork(std::string_view text, Network& network);
 
   std::vector<Network> networks_;

@@ -3,6 +3,8 @@
 #include <array>
 #include <string_view>
 
+#include <absl/strings/str_format.h>
+
 namespace api {
 namespace {
 
@@ -25,10 +27,10 @@ constexpr std::array<Row, 9> kRows = {{
 
 // `/api/hyperfleet/v1/clusters/{parent_id}/nodepools`, `.../resources` without a kind.
 std::string CollectionPattern(const projections::Registry& registry, RouteScope scope) {
-  std::string owners;
+  std::string owners;  // Outermost first, so each goes before those that are there.
   const projections::EntityDescriptor* owner = scope.parent;
   for (std::size_t level = 1; owner != nullptr && level <= 1 + scope.owners_above; ++level) {
-    owners = owner->plural + "/{" + OwnerVariable(level) + "}/" + owners;
+    owners.insert(0, absl::StrFormat("%s/{%s}/", owner->plural, OwnerVariable(level)));
     owner = registry.FindKind(owner->parent_kind);
   }
   const std::string pattern = "/api/hyperfleet/v1/" + owners;
@@ -52,6 +54,7 @@ std::string OwnerVariable(std::size_t level) {
 
 std::vector<std::string> OwnersAbove(const Request& request, RouteScope scope) {
   std::vector<std::string> owners;
+  owners.reserve(scope.owners_above);
   for (std::size_t i = 0; i < scope.owners_above; ++i) {
     owners.emplace_back(request.PathParameter(OwnerVariable(i + 2)));
   }

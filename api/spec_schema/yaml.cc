@@ -31,12 +31,12 @@ bool LooksLikeNumber(std::string_view text) {
 }
 
 JsonValue PlainScalar(const std::string& text) {
-  static const std::vector<Word> kWords = {
+  static const std::vector<Word> words = {
       {"", nullptr},     {"~", nullptr},   {"null", nullptr}, {"Null", nullptr},
       {"NULL", nullptr}, {"true", true},   {"True", true},    {"TRUE", true},
       {"false", false},  {"False", false}, {"FALSE", false},
   };
-  for (const Word& word : kWords) {
+  for (const Word& word : words) {
     if (word.text == text) {
       return word.value;
     }

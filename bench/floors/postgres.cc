@@ -76,6 +76,7 @@ class Connection {
 
 void RunClients(int clients, const std::function<void()>& client) {
   std::vector<engine::Thread> threads;
+  threads.reserve(static_cast<std::size_t>(clients));
   for (int i = 0; i < clients; ++i) {
     threads.emplace_back("floor", client);
   }

@@ -284,7 +284,7 @@ class Evaluation {
       return absl::OkStatus();
     }
     if (!Is(body, true) && !Is(body, false)) {
-      const absl::Status error =
+      absl::Status error =
           body.ok() ? ErrorAt(node.offset, "the body must be a bool") : body.status();
       if (node.fold != Fold::kAll && node.fold != Fold::kExists) {
         return error;

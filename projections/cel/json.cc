@@ -188,7 +188,7 @@ class Reader {
     const bool is_integer = IsWhole(last, integer);
     const bool is_natural = !is_integer && IsWhole(last, natural);
     in_.remove_prefix(end);
-    const Value as_real(real);
+    Value as_real(real);
     std::size_t unused = 0;
     if (is_integer && !Equal(Value(integer), as_real, unused)) {
       return Value(integer);

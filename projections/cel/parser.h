@@ -19,7 +19,7 @@
 
 namespace projections::cel {
 
-inline constexpr std::size_t kMaxSourceBytes = 16 * 1024;
+inline constexpr std::size_t kMaxSourceBytes = 16'384;
 // How deep expressions may stand in each other.
 inline constexpr std::size_t kMaxExpressionDepth = 100;
 

@@ -94,9 +94,9 @@ bool EqualMaps(const Value::Map& a, const Value::Map& b, std::size_t& looked_at)
 }  // namespace
 
 Value Value::Nothing() {
-  static const auto kNothing = std::make_shared<const Optional>();
+  static const auto nothing = std::make_shared<const Optional>();
   Value value;
-  value.held_ = kNothing;
+  value.held_ = nothing;
   return value;
 }
 

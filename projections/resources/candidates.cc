@@ -69,8 +69,7 @@ RangePtr Equal(const Tree& tree, const Probe& probe) {
 // The resources that have a condition.
 class WithCondition final : public CandidateRange {
  public:
-  WithCondition(const ResourcesImage& image, ConditionRange range)
-      : image_(image), range_(std::move(range)) {}
+  WithCondition(const ResourcesImage& image, ConditionRange range) : image_(image), range_(range) {}
 
   std::size_t size() const override { return range_.size(); }
   // REQUIRES: the whole range.
@@ -239,6 +238,7 @@ class Finder {
       Offer({std::make_shared<Named>(std::move(entries))}, covers, false);
     } else if (column == ResourceColumn::kKind || column == ResourceColumn::kOwnerId) {
       std::vector<RangePtr> ranges;
+      ranges.reserve(texts.size());
       for (const std::string& text : texts) {
         ranges.push_back(column == ResourceColumn::kKind ? Equal(trees_.by_kind, KindProbe{text})
                                                          : Equal(trees_.by_owner, IdProbe(text)));

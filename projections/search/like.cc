@@ -96,8 +96,11 @@ bool EndsWith(std::string_view text, const Segment& segment) {
 
 bool IsPattern(std::string_view pattern) {
   for (std::size_t at = 0; at < pattern.size(); ++at) {
-    if (pattern[at] == '\\' && ++at == pattern.size()) {
-      return false;
+    if (pattern[at] == '\\') {
+      ++at;
+      if (at == pattern.size()) {
+        return false;
+      }
     }
   }
   return true;

@@ -56,6 +56,10 @@ class CommitterFixture {
     held_ = false;
     changed_.SignalAll();
   }
+  int Begins() {
+    MutexLock lock(mutex_);
+    return begins_;
+  }
   void WaitForBegins(int count) {
     MutexLock lock(mutex_);
     while (begins_ < count) {

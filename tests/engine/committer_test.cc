@@ -187,7 +187,7 @@ TEST_F(CommitterTest, WhoseDeadlinePassesIsToldWhileTheOthersWaitOnForTheLock) {
   EXPECT_THAT(late.why, StatusIs(absl::StatusCode::kDeadlineExceeded));
   Release();
   EXPECT_EQ(WaitForAll()[0].kind, Kind::kCommitted);
-  EXPECT_EQ(begins_, 1) << "the place in the queue for the lock was kept";
+  EXPECT_EQ(Begins(), 1) << "the place in the queue for the lock was kept";
   EXPECT_THAT(Values(), testing::ElementsAre(testing::Pair("a", "1")));
 }
 

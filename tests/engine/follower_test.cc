@@ -158,7 +158,7 @@ TEST_F(DamagedNewsTest, AHoleStopsTheStreamHoweverWellTheRowIsMade) {
 }
 
 TEST_F(DamagedNewsTest, AnotherRowAtAKnownPositionStopsTheStream) {
-  DeliverDamaged([this](Record& record) {
+  DeliverDamaged([](Record& record) {
     record.position = Position{2};
     record.digest = Digest{42};
   });

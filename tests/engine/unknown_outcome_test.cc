@@ -52,7 +52,7 @@ TEST_F(UnknownOutcomeTest, ThatWasNoneWritesNothing) {
 }
 
 TEST_F(UnknownOutcomeTest, ForeignRowsAtItsPositionsMeanItFailed) {
-  journal_.hooks.on_commit = [this, first = true](const auto&, const auto& commit) mutable {
+  journal_.hooks.on_commit = [first = true](const auto&, const auto& commit) mutable {
     if (!std::exchange(first, false)) {
       return commit();
     }

@@ -20,7 +20,6 @@ namespace {
 
 using support::HaloServer;
 using support::HttpClient;
-using support::PostgresCluster;
 using support::PrivateDirectory;
 using support::Process;
 using support::Session;

@@ -133,8 +133,6 @@ cases::WorldFactory Factory(const std::string& name, cases::Callers callers) {
 
 }  // namespace
 
-using cases::Callers;
-
-HALO_INSTANTIATE_CASES(Memory, Factory("memory", Callers::kOpen));
-HALO_INSTANTIATE_AUTH(Memory, Factory("memory_tokens", Callers::kTokens));
-HALO_INSTANTIATE_TENANTS(Memory, Factory("memory_tenants", Callers::kTenants));
+HALO_INSTANTIATE_CASES(Memory, Factory("memory", cases::Callers::kOpen));
+HALO_INSTANTIATE_AUTH(Memory, Factory("memory_tokens", cases::Callers::kTokens));
+HALO_INSTANTIATE_TENANTS(Memory, Factory("memory_tenants", cases::Callers::kTenants));

@@ -12,7 +12,6 @@ namespace api {
 namespace {
 
 using dispatch_test::MakeRequest;
-using projections::AuditTrail;
 using support::StatusIs;
 using testing::ElementsAre;
 using testing::HasSubstr;

@@ -141,10 +141,10 @@ TEST(WatchStreamTest, NothingIsSkippedOrRepeatedWhereverAClientGoesOn) {
     Writer writer(engine.journal());
     support::SeededRandom own;
     for (int i = 0; i < kTransactions; ++i) {
-      const int kills = static_cast<int>(own.Below(4));
-      const int channels = kills == 0 ? 1 : static_cast<int>(own.Below(4));
-      writer.Write(kills, channels);
-      written += static_cast<std::size_t>(kills + channels);
+      const std::uint64_t kills = own.Below(4);
+      const std::uint64_t channels = kills == 0 ? 1 : own.Below(4);
+      writer.Write(static_cast<int>(kills), static_cast<int>(channels));
+      written += kills + channels;
     }
     is_done = true;
   });

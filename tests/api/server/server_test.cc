@@ -25,7 +25,6 @@ using support::HttpClient;
 using support::HttpResponse;
 using support::StatusIs;
 using testing::HasSubstr;
-using testing::Not;
 
 constexpr char kClusters[] = "/api/hyperfleet/v1/clusters";
 

@@ -290,9 +290,9 @@ TEST_F(FileJournalTest, ARowInThePlaceOfAnotherIsRefused) {
     AppendEvent(*data_.Open(), "one");
   }
   ASSERT_OK_AND_ASSIGN(const Directory directory, Directory::OpenForReading(data_.path()));
-  const std::uint32_t row = kSegmentHeaderBytes + kFrameHeaderBytes;
-  const auto find = [row](Position, std::size_t) -> std::vector<Place> {
-    return {{.position = Position{1}, .segment = {.first = Tx{1}}, .offset = row}};
+  constexpr std::uint32_t kRow = kSegmentHeaderBytes + kFrameHeaderBytes;
+  const auto find = [](Position, std::size_t) -> std::vector<Place> {
+    return {{.position = Position{1}, .segment = {.first = Tx{1}}, .offset = kRow}};
   };
   StreamReader reader(directory, kEvents, Position{1}, Position{1}, StreamReader::Gaps::kNo, find);
   EXPECT_OK(reader.Next());

@@ -67,7 +67,7 @@ class StrangerTest : public PostgresTest {
       }
       ASSERT_OK((*transaction)->Append(builder.rows(), {}));
       ASSERT_EQ((*transaction)->Commit(Soon()).kind, CommitOutcome::Kind::kCommitted);
-      const Record& last = builder.rows().back();
+      const Record last = builder.rows().back();
       cursors_ = {{kThings, last.position, last.digest}};
     }
   }

@@ -22,7 +22,7 @@ TEST(PendingTest, CountsWhatIsNotReconciledByKindAndDeletion) {
   const std::string first = store.Add("Cluster", "a");
   store.Pass(600'000'000);
   const std::string second = store.Add("Cluster", "b");
-  const std::string pool = store.Add("NodePool", "p", first);
+  store.Add("NodePool", "p", first);
   const double age = 600.000001 + 2e-6;  // A microsecond passes with each commit.
   Counts expected = {{"Cluster", false, 2, 1, age}, {"NodePool", false, 1, 0, 0}};
   const Counts counted = count(ten);

@@ -16,7 +16,6 @@ namespace {
 using schemas::ConditionStatus;
 using testing::HasSubstr;
 
-constexpr ConditionStatus kTrue = ConditionStatus::kTrue;
 constexpr ConditionStatus kFalse = ConditionStatus::kFalse;
 constexpr ConditionStatus kUnknown = ConditionStatus::kUnknown;
 constexpr std::int64_t kMinute = 60'000'000;
