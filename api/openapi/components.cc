@@ -93,6 +93,22 @@ JsonObject RefusalResponse(std::string_view description, JsonObject headers) {
 
 }  // namespace
 
+JsonArray DocumentTags(const projections::Registry& registry) {
+  JsonArray tags;
+  const auto add = [&tags](std::string_view name, std::string_view description) {
+    tags.push_back(JsonObject{{"name", name}, {"description", description}});
+  };
+  add("API", "What this service is, and this document.");
+  add("Resource", "Resources of every kind.");
+  for (const projections::EntityDescriptor& kind : registry.entities()) {
+    if (kind.kind != "API" && kind.kind != "Resource") {
+      add(kind.kind, "Resources of the kind " + kind.kind +
+                         (kind.is_root() ? "." : ", each of a " + kind.parent_kind + "."));
+    }
+  }
+  return tags;
+}
+
 JsonObject ComponentParameters() {
   JsonObject order = Parameter("order", "query", OrderDescription(), TextSchema());
   order["schema"].as_object()["default"] = "created_time desc";

@@ -1,5 +1,5 @@
-// The parameters, headers and responses that operations of the OpenAPI document share. Part of
-// api/openapi.
+// The parameters, headers and responses that operations of the OpenAPI document share, and the tags
+// that sort them. Part of api/openapi.
 //
 // Pure functions; thread-safe, never block.
 
@@ -9,8 +9,12 @@
 #include <string_view>
 
 #include "api/json/parser.h"
+#include "projections/registry.h"
 
 namespace api {
+
+// What operations are sorted by: the service itself, resources of every kind, and each kind.
+JsonArray DocumentTags(const projections::Registry& registry);
 
 // `components.parameters`, `.headers`, `.responses` and `.securitySchemes`. What may be refused is
 // a response each, named by its status: `Problem404`, and `Fault` for what has no status of its

@@ -1,6 +1,7 @@
 #include "api/openapi/document.h"
 
 #include <algorithm>
+#include <array>
 #include <string>
 #include <utility>
 #include <vector>
@@ -225,7 +226,7 @@ std::string LowerName(Method method) {
 // What is there whatever the kinds, and needs no store.
 JsonObject ServiceOperation(std::string_view id, std::string_view summary, JsonObject response) {
   JsonObject responses{{"200", std::move(response)}};
-  AddRefusals({}, responses);
+  AddRefusals(std::array{400}, responses);
   return {{"operationId", id},
           {"summary", summary},
           {"tags", JsonArray{"API"}},
@@ -263,29 +264,22 @@ JsonObject Paths(const projections::Registry& registry, const SchemaNames& names
   return paths;
 }
 
-JsonArray Tags(const projections::Registry& registry) {
-  JsonArray tags{JsonObject{{"name", "API"}}, JsonObject{{"name", "Resource"}}};
-  for (const projections::EntityDescriptor& kind : registry.entities()) {
-    if (kind.kind != "API" && kind.kind != "Resource") {
-      tags.push_back(JsonObject{{"name", kind.kind}});
-    }
-  }
-  return tags;
-}
-
 }  // namespace
 
 JsonObject OpenApiDocument(const projections::Registry& registry, std::string_view version) {
   const SchemaNames names(registry);
   return {
       {"openapi", "3.0.3"},
-      {"info", JsonObject{{"title", "HyperFleet API"},
-                          {"version", version},
-                          {"description",
-                           "The resources that a fleet's control plane keeps. Errors are problem "
-                           "documents (RFC 9457). HEAD is served wherever GET is."}}},
+      {"info",
+       JsonObject{{"title", "HyperFleet API"},
+                  {"version", version},
+                  {"license", JsonObject{{"name", "Apache-2.0"},
+                                         {"url", "https://www.apache.org/licenses/LICENSE-2.0"}}},
+                  {"description",
+                   "The resources that a fleet's control plane keeps. Errors are problem "
+                   "documents (RFC 9457). HEAD is served wherever GET is."}}},
       {"servers", JsonArray{JsonObject{{"url", "/"}}}},
-      {"tags", Tags(registry)},
+      {"tags", DocumentTags(registry)},
       {"security", JsonArray{JsonObject(), JsonObject{{"BearerAuth", JsonArray{}}}}},
       {"paths", Paths(registry, names)},
       {"components", JsonObject{{"schemas", ComponentSchemas(registry, names)},
