@@ -1,7 +1,9 @@
 #include "engine/postgres/connection.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <climits>
+#include <iterator>
 
 #include <absl/strings/str_format.h>
 #include <poll.h>
@@ -188,7 +190,7 @@ bool Connection::Send(const Step& step) {
   const auto pointers = params.Pointers();
   const auto lengths = params.Lengths();
   const auto formats = params.Formats();
-  if (prepared_ && !step.statement.name.empty()) {
+  if (prepared_.contains(step.statement.name)) {
     return PQsendQueryPrepared(raw_, step.statement.name.c_str(), params.size(), pointers.data(),
                                lengths.data(), formats.data(), 1) == 1;
   }
@@ -324,11 +326,17 @@ RunOutcome Connection::Run(const std::vector<Step>& steps, Deadline deadline) {
 
 absl::Status Connection::Prepare(const std::vector<const Statement*>& statements,
                                  Deadline deadline) {
-  RunOutcome outcome;
+  std::vector<const Statement*> missing;
+  std::ranges::copy_if(statements, std::back_inserter(missing), [this](const Statement* statement) {
+    return !pooled_ && !prepared_.contains(statement->name);
+  });
+  if (missing.empty()) {
+    return absl::OkStatus();
+  }
   if (closed_ || PQenterPipelineMode(raw_) != 1) {
     return Lost("not usable");
   }
-  for (const Statement* statement : statements) {
+  for (const Statement* statement : missing) {
     if (PQsendPrepare(raw_, statement->name.c_str(), statement->sql.c_str(), 0, nullptr) != 1) {
       return Lost("sending");
     }
@@ -336,15 +344,16 @@ absl::Status Connection::Prepare(const std::vector<const Statement*>& statements
   if (PQpipelineSync(raw_) != 1) {
     return Lost("sending");
   }
-  for (std::size_t i = 0; i < statements.size(); ++i) {
+  for (const Statement* statement : missing) {
     ASSIGN_OR_RETURN(const Result result, NextOfStep(deadline));
     if (!result.ok()) {
+      RunOutcome outcome;
       const absl::Status status = Fail(result, outcome);
       Close();
       return status;
     }
+    prepared_.insert(statement->name);
   }
-  prepared_ = true;
   return FinishPipeline(deadline);
 }
 

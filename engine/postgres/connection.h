@@ -12,6 +12,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -62,7 +63,9 @@ class Connection {
 
   RunOutcome Run(const std::vector<Step>& steps, Deadline deadline);
 
-  // Prepares the statements; from then on Run uses their names.
+  // Prepares those of the statements that are not prepared yet; from then on Run uses their names.
+  // Does nothing behind a pooler. The server looks at the tables then, as if they were run: it
+  // waits for whoever keeps one of them to itself.
   absl::Status Prepare(const std::vector<const Statement*>& statements, Deadline deadline);
 
   // Starts `COPY ... TO STDOUT`; then NextCopyRow until it returns an empty view. A row's bytes

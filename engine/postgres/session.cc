@@ -4,6 +4,7 @@
 
 #include <absl/strings/str_format.h>
 
+#include "engine/base/guard.h"
 #include "engine/base/logging.h"
 #include "engine/base/mutex.h"
 #include "engine/base/status_macros.h"
@@ -94,11 +95,16 @@ absl::StatusOr<std::unique_ptr<Connection>> Connector::Connect(const Statements&
   Params params;
   params.Text(statements.schema_path).Text(limits.LockText()).Text(limits.StatementText());
   RETURN_IF_ERROR(connection->Run({{statements.session, std::move(params)}}, deadline).status);
-  RETURN_IF_ERROR(connection->Prepare(
-      {&statements.begin, &statements.settings, &statements.lock, &statements.locked,
-       &statements.news, &statements.rows, &statements.tails, &statements.insert,
-       &statements.answers, &statements.keep, &statements.ping},
-      deadline));
+  // What inserts is prepared by who inserts: a table that somebody keeps others from changing, to
+  // make an index perhaps, can still be read.
+  std::vector<const Statement*> prepared = {
+      &statements.begin,  &statements.settings, &statements.lock,
+      &statements.locked, &statements.news,     &statements.rows,
+      &statements.tails,  &statements.answers,  &statements.ping};
+  if (GUARD("postgres.insert-at-first-use", false)) {
+    prepared.push_back(&statements.insert);
+  }
+  RETURN_IF_ERROR(connection->Prepare(prepared, deadline));
   return connection;
 }
 

@@ -44,6 +44,7 @@ absl::StatusOr<std::unique_ptr<Transaction>> PostgresTransaction::Begin(
 
 absl::Status PostgresTransaction::TakeLock() {
   const Limits limits = LimitsFor(deadline_);
+  RETURN_IF_ERROR(lease_->Prepare({&statements_.insert, &statements_.keep}, deadline_));
   Params settings;
   settings.Text(limits.LockText()).Text(limits.StatementText()).Text(statements_.schema_path);
   Params left;

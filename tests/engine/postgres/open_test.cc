@@ -7,6 +7,7 @@
 #include "tests/support/logs.h"
 #include "tests/support/pgbouncer.h"
 #include "tests/support/process.h"
+#include "tests/support/session.h"
 
 namespace engine::postgres {
 namespace {
@@ -74,6 +75,22 @@ TEST_F(OpenedTest, ATableThatIsGoneIsAStoreThatIsAway) {
   EXPECT_THAT(engine().CheckReady(Soon()), StatusIs(absl::StatusCode::kUnavailable));
   Run("alter table old_journal rename to halo_journal");
   EXPECT_OK(journal().ReadAfter(FromTheStart(), Soon()));
+}
+
+// Somebody makes an index, say. A new connection that prepared an insert would wait for that.
+TEST_F(OpenedTest, ReadsOfNewConnectionsGoOnWhileTheJournalIsClosedForWrites) {
+  support::Session other(url());
+  ASSERT_TRUE(other.Run("begin; lock table halo_journal in share mode").ok);
+  EXPECT_OK(journal().ReadAfter(FromTheStart(), Soon()));  // Of a new engine.
+  EXPECT_OK(journal().Tails(Soon()));
+  Options options = OptionsFor(url());
+  options.request_timeout = std::chrono::seconds(1);
+  ASSERT_OK_AND_ASSIGN(const auto impatient, Open(conformance::Streams(), options));
+  EXPECT_THAT(impatient->journal().Begin(Soon()), StatusIs(absl::StatusCode::kDeadlineExceeded));
+  ASSERT_TRUE(other.Run("rollback").ok);
+  EXPECT_EQ(Prepared("later")->Commit(Soon()).kind, CommitOutcome::Kind::kCommitted);
+  ASSERT_OK_AND_ASSIGN(const News news, journal().ReadAfter(FromTheStart(), Soon()));
+  EXPECT_EQ(news.rows.size(), 1U);
 }
 
 TEST_F(OpenedTest, TheOriginChangesWithTheTable) {
