@@ -21,6 +21,8 @@ constexpr Entry kEntries[] = {
     {Reason::kReadOnly, "read-only", "the store takes no writes: it is a standby or read-only"},
     {Reason::kStandbyAway, "standby-away",
      "the store waits for a synchronous standby that does not answer"},
+    {Reason::kNotSynchronous, "not-synchronous",
+     "the store's commits wait for no synchronous standby, and this server demands that they do"},
     {Reason::kRebuilding, "rebuilding",
      "the store has another history than before, which is being read"},
 };

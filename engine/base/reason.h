@@ -18,7 +18,9 @@ enum class Reason {
   kForbidden,    // Our role lacks a right.
   kReadOnly,     // A standby, or a server that was told to take no writes.
   kStandbyAway,  // A commit waits for a synchronous standby, and everybody waits for it.
-  kRebuilding,   // The history is another one than before and is being read again.
+  // Commits wait for no standby, though that is demanded.
+  kNotSynchronous,
+  kRebuilding,  // The history is another one than before and is being read again.
 };
 
 // `status` with the reason on it. REQUIRES: it is not ok.

@@ -10,6 +10,7 @@
 #include "engine/compaction_check.h"
 #include "engine/postgres/nested_limits.h"
 #include "engine/postgres/rows.h"
+#include "engine/postgres/server_facts.h"
 
 namespace engine::postgres {
 namespace {
@@ -82,6 +83,7 @@ absl::StatusOr<Floor> CompactOn(Connection& connection, const Statements& statem
                                              {statements.remove, RemoveParams(step)}},
                                             deadline);
   RETURN_IF_ERROR(removed.status);
+  RETURN_IF_ERROR(CheckStillSynchronous(connection, removed.results[1]));
   RETURN_IF_ERROR(CheckStep(catalogue, step, removed.results[3]));
   const Result& checksums = removed.results[4];
   const auto found = static_cast<std::uint64_t>(checksums.rows());

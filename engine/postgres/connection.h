@@ -91,6 +91,9 @@ class Connection {
   int backend_pid() const { return PQbackendPID(raw_); }
   bool pooled() const { return pooled_; }
   void set_pooled(bool pooled) { pooled_ = pooled; }
+  // Whether its commits are of use only while they wait for a standby.
+  bool must_be_synchronous() const { return must_be_synchronous_; }
+  void set_must_be_synchronous(bool must) { must_be_synchronous_ = must; }
   Duration connected_at() const { return connected_at_; }
 
  private:
@@ -117,7 +120,8 @@ class Connection {
   const Duration connected_at_;
   bool closed_ = false;
   bool pooled_ = true;
-  bool prepared_ = false;
+  bool must_be_synchronous_ = false;
+  std::set<std::string, std::less<>> prepared_;
   bool ended_ = false;  // The server said goodbye while nobody asked.
   char* copy_row_ = nullptr;
   std::vector<std::string> warnings_;

@@ -1,11 +1,13 @@
 #include "engine/postgres/server_facts.h"
 
 #include <cstdlib>
+#include <string_view>
 
 #include <absl/strings/str_format.h>
 
 #include "engine/base/guard.h"
 #include "engine/base/logging.h"
+#include "engine/base/reason.h"
 #include "engine/base/status_macros.h"
 
 namespace engine::postgres {
@@ -28,6 +30,10 @@ const Statement kFactsSql{
     " (extract(epoch from pg_catalog.current_setting('statement_timeout')::pg_catalog.interval)"
     " * 1000)::int4"};
 
+bool HasNames(std::string_view synchronous_standby_names) {
+  return synchronous_standby_names.find_first_not_of(" \t") != std::string_view::npos;
+}
+
 // Ours are never weaker than `on`; see Statements.
 std::string OurCommit(const ServerFacts& facts) {
   return facts.synchronous_commit == "remote_apply" ? "remote_apply" : "on";
@@ -36,7 +42,7 @@ std::string OurCommit(const ServerFacts& facts) {
 }  // namespace
 
 bool ServerFacts::has_synchronous_standby() const {
-  return synchronous_standby_names.find_first_not_of(" \t") != std::string::npos;
+  return HasNames(synchronous_standby_names);
 }
 
 absl::StatusOr<ServerFacts> ReadFacts(Connection& connection, Deadline deadline) {
@@ -74,9 +80,11 @@ absl::Status CheckFacts(const ServerFacts& facts, bool require_synchronous) {
     return absl::OkStatus();
   }
   if (!GUARD("postgres.require-synchronous", facts.has_synchronous_standby())) {
-    return absl::FailedPreconditionError(
-        "--require-synchronous: the server's synchronous_standby_names is empty, so a failover can "
-        "lose acknowledged changes");
+    return WithReason(
+        Reason::kNotSynchronous,
+        absl::FailedPreconditionError(
+            "--require-synchronous: the server's synchronous_standby_names is empty, so a failover "
+            "can lose acknowledged changes"));
   }
   if (facts.fsync != "on" || facts.full_page_writes != "on") {
     return absl::FailedPreconditionError(
@@ -84,6 +92,16 @@ absl::Status CheckFacts(const ServerFacts& facts, bool require_synchronous) {
         "lose acknowledged changes");
   }
   return absl::OkStatus();
+}
+
+absl::Status CheckStillSynchronous(const Connection& connection, const Result& settings) {
+  if (!connection.must_be_synchronous() ||
+      GUARD("postgres.still-synchronous", HasNames(settings.Bytes(0, 0)))) {
+    return absl::OkStatus();
+  }
+  return WithReason(Reason::kNotSynchronous,
+                    absl::UnavailableError("--require-synchronous: synchronous_standby_names was "
+                                           "emptied, so a failover can lose what is committed"));
 }
 
 ShownFacts Show(const ServerFacts& facts) {

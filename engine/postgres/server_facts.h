@@ -42,6 +42,13 @@ absl::StatusOr<ServerFacts> ReadFacts(Connection& connection, Deadline deadline)
 //   - with `require_synchronous`, a server whose commits wait for no other machine or disk.
 absl::Status CheckFacts(const ServerFacts& facts, bool require_synchronous);
 
+// Whether that is still so: names can be taken away under an open connection. `settings` is what
+// the statement of that name answered in the transaction that is to be judged. Fails with
+// kUnavailable and its Reason; always ok on a connection that need not be synchronous.
+//
+// Names that go while a commit waits let it through: that is seen by the next one.
+absl::Status CheckStillSynchronous(const Connection& connection, const Result& settings);
+
 // For people and `/readyz`, in a fixed order: settings and what they mean for us.
 using ShownFacts = std::vector<std::pair<std::string, std::string>>;
 ShownFacts Show(const ServerFacts& facts);

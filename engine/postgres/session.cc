@@ -75,6 +75,7 @@ absl::StatusOr<std::unique_ptr<Connection>> Connector::ConnectBare(Deadline dead
   ASSIGN_OR_RETURN(std::unique_ptr<Connection> connection, ConnectToAny(deadline));
   ASSIGN_OR_RETURN(const ServerFacts facts, ReadFacts(*connection, deadline));
   connection->set_pooled(IsPooled(*connection, facts, pooler_));
+  connection->set_must_be_synchronous(require_synchronous_);
   const ShownFacts shown = Show(facts);
   if (stats_->facts() != shown) {
     LogFacts(facts);

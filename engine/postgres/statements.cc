@@ -47,8 +47,10 @@ constexpr std::string_view kTransactionPinsSql =
     "pg_catalog.set_config('statement_timeout', $3, true), @PINS@";
 
 // A holder that stopped loses its session after five seconds, so that it cannot keep everybody out.
+// The first column is for CheckStillSynchronous.
 constexpr std::string_view kSettingsSql =
-    "select pg_catalog.set_config('lock_timeout', $1, true),"
+    "select pg_catalog.current_setting('synchronous_standby_names'),"
+    "pg_catalog.set_config('lock_timeout', $1, true),"
     "pg_catalog.set_config('statement_timeout', $2, true),"
     "pg_catalog.set_config('search_path', $3, true),"
     "pg_catalog.set_config('idle_in_transaction_session_timeout', '5s', true),"

@@ -11,6 +11,7 @@
 #include "engine/base/status_macros.h"
 #include "engine/postgres/leases.h"
 #include "engine/postgres/nested_limits.h"
+#include "engine/postgres/server_facts.h"
 
 namespace engine::postgres {
 namespace {
@@ -43,8 +44,8 @@ absl::StatusOr<std::unique_ptr<Transaction>> PostgresTransaction::Begin(
 }
 
 absl::Status PostgresTransaction::TakeLock() {
-  const Limits limits = LimitsFor(deadline_);
   RETURN_IF_ERROR(lease_->Prepare({&statements_.insert, &statements_.keep}, deadline_));
+  const Limits limits = LimitsFor(deadline_);
   Params settings;
   settings.Text(limits.LockText()).Text(limits.StatementText()).Text(statements_.schema_path);
   Params left;
@@ -59,6 +60,7 @@ absl::Status PostgresTransaction::TakeLock() {
     lease_->CountTimeout();
   }
   RETURN_IF_ERROR(outcome.status);
+  RETURN_IF_ERROR(CheckStillSynchronous(*lease_, outcome.results[1]));
   locked_oid_ = static_cast<std::uint32_t>(outcome.results[2].Int64(0, 0));
   return absl::OkStatus();
 }

@@ -7,7 +7,9 @@
 #include <absl/strings/str_format.h>
 
 #include "engine/base/guard.h"
+#include "engine/base/status_macros.h"
 #include "engine/postgres/nested_limits.h"
+#include "engine/postgres/server_facts.h"
 
 namespace engine::postgres {
 namespace {
@@ -59,6 +61,7 @@ absl::StatusOr<std::vector<Result>> WriteOn(Connection& connection, const Statem
     RollBack(connection, statements);
     return outcome.status;
   }
+  RETURN_IF_ERROR(CheckStillSynchronous(connection, outcome.results[1]));
   if (absl::Status status = CheckCommit(connection, outcome.results.back()); !status.ok()) {
     return status;
   }

@@ -17,8 +17,9 @@ namespace engine::postgres {
 // it waits for a lock longer than `lock_timeout`.
 //
 // Fails as the server or the connection does, and with kUnavailable when the commit is not known
-// to be safe on as many servers as the database wants. Whether the steps took effect is not known
-// then, except after a clean error of the server. The connection is closed when it is not sound.
+// to be safe on as many servers as the database wants, or as CheckStillSynchronous does. Whether
+// the steps took effect is not known then, except after a clean error of the server. The connection
+// is closed when it is not sound.
 absl::StatusOr<std::vector<Result>> WriteOn(Connection& connection, const Statements& statements,
                                             std::vector<Step> steps, Duration lock_timeout,
                                             Deadline deadline);

@@ -8,8 +8,9 @@
 namespace engine {
 namespace {
 
-constexpr Reason kAll[] = {Reason::kDiskFull, Reason::kLockBusy, Reason::kForbidden,
-                           Reason::kReadOnly, Reason::kStandbyAway, Reason::kRebuilding};
+constexpr Reason kAll[] = {Reason::kDiskFull,  Reason::kLockBusy,    Reason::kForbidden,
+                           Reason::kReadOnly,  Reason::kStandbyAway, Reason::kNotSynchronous,
+                           Reason::kRebuilding};
 
 TEST(ReasonTest, RidesOnAStatusBesideItsCodeAndItsWords) {
   for (const Reason reason : kAll) {

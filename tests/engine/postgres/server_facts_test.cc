@@ -2,9 +2,11 @@
 
 #include <gmock/gmock.h>
 
+#include "engine/base/reason.h"
 #include "tests/engine/postgres/fixture.h"
 #include "tests/support/logs.h"
 #include "tests/support/pgbouncer.h"
+#include "tests/support/poll.h"
 #include "tests/support/session.h"
 
 namespace engine::postgres {
@@ -58,6 +60,48 @@ TEST_F(ServerFactsOfAServerTest, WithoutAStandbyItIsRefusedWhenOneIsDemanded) {
   options.require_synchronous = true;
   EXPECT_THAT(TryOpen(options),
               StatusIs(absl::StatusCode::kFailedPrecondition, HasSubstr("--require-synchronous")));
+}
+
+// Names can be taken away under open connections.
+TEST(SynchronousServerTest, StopsToTakeWritesWhenItStopsToBeSynchronousAndGoesOnWhenItIsAgain) {
+  ASSERT_OK_AND_ASSIGN(const auto primary, support::PostgresCluster::Start());
+  ASSERT_OK_AND_ASSIGN(const auto standby, support::PostgresCluster::StartStandby(*primary, "two"));
+  ASSERT_OK_AND_ASSIGN(const std::string url, primary->CreateDatabase("halo"));
+  ASSERT_OK(Migrate(OptionsFor(url)));
+  const auto name_standbys = [&](const char* names) {
+    ASSERT_OK(primary->Set("synchronous_standby_names", names));
+    primary->Reload();
+  };
+  name_standbys("two");
+  Options options = OptionsFor(url);
+  options.require_synchronous = true;
+  std::unique_ptr<Engine> engine;
+  ASSERT_TRUE(support::WaitFor(
+      [&] {
+        auto opened = Open(conformance::Streams(), options);
+        engine = opened.ok() ? *std::move(opened) : nullptr;
+        return engine != nullptr;
+      },
+      Soon()));
+  ASSERT_OK(engine->journal().Begin(Soon()));
+  ASSERT_OK(engine->journal().ReadAfter(conformance::FromTheStart(), Soon()));
+  const auto put = [&] { return engine->key_value().Put("key", "value", std::nullopt, Soon()); };
+  ASSERT_OK(put());
+
+  name_standbys("");
+  ASSERT_TRUE(support::WaitFor([&] { return !engine->journal().Begin(Soon()).ok(); }, Soon()));
+  const absl::Status refused = engine->journal().Begin(Soon()).status();
+  EXPECT_THAT(refused, StatusIs(absl::StatusCode::kUnavailable, HasSubstr("was emptied")));
+  EXPECT_EQ(ReasonOf(refused), Reason::kNotSynchronous);
+  ASSERT_TRUE(support::WaitFor([&] { return !put().ok(); }, Soon()));
+  EXPECT_EQ(ReasonOf(put()), Reason::kNotSynchronous);
+  ASSERT_TRUE(support::WaitFor([&] { return !engine->CheckReady(Soon()).ok(); }, Soon()));
+  EXPECT_EQ(ReasonOf(engine->CheckReady(Soon())), Reason::kNotSynchronous);
+  EXPECT_OK(engine->journal().ReadAfter(conformance::FromTheStart(), Soon()));
+
+  name_standbys("two");
+  ASSERT_TRUE(support::WaitFor([&] { return engine->CheckReady(Soon()).ok(); }, Soon()));
+  EXPECT_TRUE(support::WaitFor([&] { return put().ok(); }, Soon()));
 }
 
 TEST_F(ServerFactsOfAServerTest, WhatItIsIsShownAndLogged) {
