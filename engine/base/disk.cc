@@ -1,6 +1,7 @@
 #include "engine/base/disk.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -16,6 +17,11 @@
 #include "engine/base/reason.h"
 
 namespace engine {
+namespace {
+
+std::atomic<std::uint64_t> bytes_read = 0;
+
+}  // namespace
 
 int Disk::Create(int directory, const std::string& name) {
   return openat(directory, name.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
@@ -109,7 +115,12 @@ absl::StatusOr<std::size_t> ReadAt(int fd, char* out, std::size_t size, std::uin
     }
     done += static_cast<std::size_t>(got);
   }
+  bytes_read.fetch_add(done, std::memory_order_relaxed);
   return done;
+}
+
+std::uint64_t BytesRead() {
+  return bytes_read.load(std::memory_order_relaxed);
 }
 
 absl::StatusOr<std::uint64_t> FileSize(int fd) {

@@ -68,6 +68,9 @@ absl::Status WriteAll(Disk& disk, int fd, std::string_view bytes, std::uint64_t 
 // Reads up to `size` bytes into `out`; fewer only at the end of the file.
 absl::StatusOr<std::size_t> ReadAt(int fd, char* out, std::size_t size, std::uint64_t offset);
 
+// What ReadAt has read since the process began: for budgets.
+std::uint64_t BytesRead();
+
 absl::StatusOr<std::uint64_t> FileSize(int fd);
 
 // The names in an open directory, sorted, `.` and `..` among them; `path` is for the message.

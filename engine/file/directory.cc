@@ -29,7 +29,7 @@ constexpr mode_t kForeignModes = S_IRWXG | S_IRWXO;
 
 bool IsOurs(const std::string& name) {
   return name == kLockName || name == "head" || name == "streams" || name == "floors" ||
-         name.starts_with(kSegmentPrefix) || name.starts_with(kStatePrefix);
+         name == "sealed" || name.starts_with(kSegmentPrefix) || name.starts_with(kStatePrefix);
 }
 
 // Empty when `name` is not exactly `prefix` and what ToHex gives.

@@ -5,6 +5,7 @@
 //   streams                 the catalogue
 //   head                    the head mark
 //   floors                  what compaction made of the streams
+//   sealed                  what the closed segments come to
 //   journal-<16 hex digits> a segment, named by its first tx; written anew, `-<8 hex digits>` more
 //   state-<16 hex digits>   leases and key-value rows, by generation
 //   *.tmp                   left over from a process that was killed; removed

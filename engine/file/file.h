@@ -2,8 +2,9 @@
 // default of `halo-server serve`.
 //
 // A transaction is one frame in a segment file, synced before `Commit` answers. Payloads stay on
-// disk: memory holds the place of every row (8 bytes each), the tails and the newest few rows.
-// Every byte is verified when the directory is opened and again whenever it is read.
+// disk: memory holds the tails, the newest few rows and the place of every row (8 bytes each) of
+// the segments that somebody has asked for. Every byte is verified when it is first read, before it
+// is believed, and again whenever it is read.
 //
 // Leases and key-value rows are kept in memory and in a log of their own; they survive a restart.
 //
@@ -62,8 +63,10 @@ struct Options {
 };
 
 // Opens the directory for reading and writing and holds its lock until the engine is destroyed.
-// Blocks while every segment is read once. A torn last frame (a write that never was
-// acknowledged) is cut off and logged with its size.
+// Blocks while what was written last is read, about a segment: of closed segments only headers
+// and sizes are looked at, and all of those once that no earlier process told of. Damage in a
+// closed segment is found when its rows are first asked for: reads of them fail with kDataLoss.
+// A torn last frame (a write that never was acknowledged) is cut off and logged with its size.
 //
 // Fails with
 //   kDataLoss            damage; the message names file and byte offset; nothing was changed
@@ -75,8 +78,9 @@ struct Options {
 absl::StatusOr<std::unique_ptr<Engine>> Open(const Catalogue& catalogue, Options options);
 
 // Opens a directory for reading, whether or not a process is writing to it: takes no lock and
-// changes nothing. The engine shows the transactions that were whole when it was opened, for
-// ever; Begin and CheckReady fail with kUnavailable. The catalogue is the stored one.
+// changes nothing. Reads and judges every segment. The engine shows the transactions that were
+// whole when it was opened, for ever; Begin and CheckReady fail with kUnavailable. The catalogue is
+// the stored one.
 //
 // Fails as Open does, and with kNotFound when there is no journal.
 absl::StatusOr<std::unique_ptr<Engine>> OpenReadOnly(const std::string& dir);

@@ -95,6 +95,14 @@ bool Floors::IsDead(StreamId stream, Position position) const {
   return found != nullptr && std::ranges::binary_search(found->dead, position);
 }
 
+std::uint64_t Floors::CountDead(StreamId stream, Position first, Position last) const {
+  const StreamFloor* found = Find(stream);
+  return found == nullptr
+             ? 0
+             : static_cast<std::uint64_t>(std::ranges::upper_bound(found->dead, last) -
+                                          std::ranges::lower_bound(found->dead, first));
+}
+
 Floors Floors::Raised(StreamId stream, const Floor& floor,
                       const std::vector<Position>& removed) const {
   std::vector<StreamFloor> streams = streams_;

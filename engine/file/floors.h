@@ -35,6 +35,8 @@ class Floors {
   // Of streams that were never compacted the floor is kBeforeFirst.
   Floor Of(StreamId stream) const;
   bool IsDead(StreamId stream, Position position) const;
+  // From `first` to `last`.
+  std::uint64_t CountDead(StreamId stream, Position first, Position last) const;
   const std::vector<StreamFloor>& streams() const { return streams_; }
 
   // With a stream's floor raised and `removed` dead. REQUIRES: `removed` is ascending.

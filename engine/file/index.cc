@@ -9,17 +9,13 @@ namespace engine::file {
 
 Index::Index(const Catalogue& catalogue) {
   for (const StreamSpec& spec : catalogue) {
-    streams_.push_back({.stream = spec.id, .sparse = {}, .dense_after = {}, .dense = {}});
+    streams_.push_back({.stream = spec.id, .parts = {}});
   }
 }
 
-const Index::Rows* Index::Find(StreamId stream) const {
+const Index::Rows* Index::Of(StreamId stream) const {
   const auto found = std::ranges::find(streams_, stream, &Rows::stream);
   return found == streams_.end() ? nullptr : &*found;
-}
-
-bool Index::Has(StreamId stream) const {
-  return Find(stream) != nullptr;
 }
 
 Index::Rows& Index::At(StreamId stream) {
@@ -28,57 +24,103 @@ Index::Rows& Index::At(StreamId stream) {
   return *found;
 }
 
-void Index::Add(StreamId stream, Position position, Locator where, Position floor) {
-  Rows& rows = At(stream);
-  if (position <= floor) {
-    ENGINE_CHECK(rows.dense.empty());
-    rows.sparse.push_back({position, where});
-    rows.dense_after = floor;
-    return;
-  }
-  ENGINE_CHECK(Raw(position) == Raw(rows.dense_after) + rows.dense.size() + 1);
-  rows.dense.push_back(where);
+bool Index::Has(StreamId stream) const {
+  return Of(stream) != nullptr;
 }
 
-std::vector<LocatedRow> Index::Range(StreamId stream, Position from, Position through,
-                                     std::size_t limit) const {
-  const Rows* rows = Find(stream);
-  ENGINE_CHECK(rows != nullptr && Raw(from) > 0);
-  std::vector<LocatedRow> found;
-  auto row = std::ranges::lower_bound(rows->sparse, from, {}, &LocatedRow::position);
-  for (; row != rows->sparse.end() && row->position <= through && found.size() < limit; ++row) {
-    found.push_back(*row);
+void Index::Add(StreamId stream, Position position, Locator where) {
+  std::vector<Part>& parts = At(stream).parts;
+  ENGINE_CHECK(parts.empty() || position > parts.back().last);
+  if (parts.empty() || parts.back().segment != where.segment) {
+    parts.push_back({.segment = where.segment, .first = position, .last = position, .rows = {}});
   }
-  const std::uint64_t before = Raw(rows->dense_after);
-  std::uint64_t position = std::max(Raw(from), before + 1);
-  const std::uint64_t last = std::min(Raw(through), before + rows->dense.size());
-  for (; position <= last && found.size() < limit; ++position) {
-    found.push_back({Position{position}, rows->dense[position - before - 1]});
+  Part& part = parts.back();
+  part.last = position;
+  part.rows.push_back({static_cast<std::uint32_t>(Raw(position) - Raw(part.first)), where.offset});
+}
+
+void Index::AddUnread(StreamId stream, std::uint32_t segment, Position first, Position last) {
+  std::vector<Part>& parts = At(stream).parts;
+  ENGINE_CHECK(parts.empty() || first > parts.back().last);
+  parts.push_back({.segment = segment, .first = first, .last = last, .is_read = false, .rows = {}});
+}
+
+Index::Range Index::Find(StreamId stream, Position from, Position through,
+                         std::size_t limit) const {
+  const Rows* rows = Of(stream);
+  ENGINE_CHECK(rows != nullptr && Raw(from) > 0);
+  Range found;
+  auto part = std::ranges::lower_bound(rows->parts, from, {}, &Part::last);
+  for (; part != rows->parts.end() && part->first <= through; ++part) {
+    if (found.rows.size() == limit) {
+      break;
+    }
+    if (!part->is_read) {
+      found.unread = part->segment;
+      break;
+    }
+    const auto at = [&part](const Row& row) { return part->At(row); };
+    auto row = std::ranges::lower_bound(part->rows, from, {}, at);
+    for (; row != part->rows.end() && at(*row) <= through && found.rows.size() < limit; ++row) {
+      found.rows.push_back({at(*row), {part->segment, row->offset}});
+    }
   }
   return found;
 }
 
-void Index::Compact(StreamId stream, Position floor, const std::vector<Position>& removed) {
-  Rows& rows = At(stream);
-  while (rows.dense_after < floor) {
-    rows.dense_after = Next(rows.dense_after);
-    rows.sparse.push_back({rows.dense_after, rows.dense.front()});
-    rows.dense.pop_front();
-  }
-  std::erase_if(rows.sparse, [&removed](const LocatedRow& row) {
-    return std::ranges::binary_search(removed, row.position);
+std::optional<std::uint32_t> Index::SegmentOf(StreamId stream, Position from) const {
+  const Rows* rows = Of(stream);
+  ENGINE_CHECK(rows != nullptr);
+  const auto part = std::ranges::lower_bound(rows->parts, from, {}, &Part::last);
+  return part == rows->parts.end() ? std::nullopt : std::optional(part->segment);
+}
+
+bool Index::IsRead(std::uint32_t segment) const {
+  return std::ranges::all_of(streams_, [segment](const Rows& rows) {
+    const auto part = std::ranges::lower_bound(rows.parts, segment, {}, &Part::segment);
+    return part == rows.parts.end() || part->segment != segment || part->is_read;
   });
 }
 
-void Index::Move(StreamId stream, Position position, Locator where) {
-  Rows& rows = At(stream);
-  if (position > rows.dense_after) {
-    rows.dense[Raw(position) - Raw(rows.dense_after) - 1] = where;
-    return;
+void Index::Replace(std::uint32_t segment, Index rows) {
+  for (Rows& ours : streams_) {
+    const auto part = std::ranges::lower_bound(ours.parts, segment, {}, &Part::segment);
+    std::vector<Part>& theirs = rows.At(ours.stream).parts;
+    if (part == ours.parts.end() || part->segment != segment) {
+      ENGINE_CHECK(theirs.empty());
+      continue;
+    }
+    part->is_read = true;
+    part->rows.clear();
+    if (!theirs.empty()) {
+      ENGINE_CHECK(theirs.size() == 1 && theirs.front().first >= part->first &&
+                   theirs.front().last <= part->last);
+      part->first = theirs.front().first;
+      part->last = theirs.front().last;
+      part->rows = std::move(theirs.front().rows);
+    }
   }
-  const auto row = std::ranges::lower_bound(rows.sparse, position, {}, &LocatedRow::position);
-  ENGINE_CHECK(row != rows.sparse.end() && row->position == position);
-  row->where = where;
+}
+
+std::map<std::uint32_t, std::uint64_t> Index::Remove(StreamId stream,
+                                                     const std::vector<Position>& removed) {
+  std::map<std::uint32_t, std::uint64_t> gone;
+  std::vector<Part>& parts = At(stream).parts;
+  if (removed.empty()) {
+    return gone;
+  }
+  auto part = std::ranges::lower_bound(parts, removed.front(), {}, &Part::last);
+  for (; part != parts.end() && part->first <= removed.back(); ++part) {
+    const auto begin = std::ranges::lower_bound(removed, part->first);
+    const auto end = std::ranges::upper_bound(removed, part->last);
+    gone[part->segment] += part->is_read ? std::erase_if(part->rows,
+                                                         [&](const Row& row) {
+                                                           return std::ranges::binary_search(
+                                                               begin, end, part->At(row));
+                                                         })
+                                         : static_cast<std::uint64_t>(end - begin);
+  }
+  return gone;
 }
 
 void RecentRows::Add(const Record& row) {

@@ -1,11 +1,14 @@
-// Index knows where every row lies: a segment and an offset for each position of each stream.
+// Index knows where every row lies: a segment and an offset for each position of each stream. Of a
+// segment that was not read yet it knows only the range of positions.
 //
-// 8 bytes a row above the stream's floor, 16 at or below it, no payloads. Thread-compatible.
+// 8 bytes a row, no payloads. Thread-compatible.
 
 #pragma once
 
 #include <cstdint>
 #include <deque>
+#include <map>
+#include <optional>
 #include <vector>
 
 #include "engine/journal.h"
@@ -26,27 +29,50 @@ class Index {
  public:
   explicit Index(const Catalogue& catalogue);
 
+  // In all calls the stream is in the catalogue (REQUIRES), and what is added lies behind what is
+  // there, in position and in segment.
   bool Has(StreamId stream) const;
-  // REQUIRES: the stream is in the catalogue. Rows are added in the order of their positions. Only
-  // at or below `floor` positions may be left out.
-  void Add(StreamId stream, Position position, Locator where, Position floor);
+  void Add(StreamId stream, Position position, Locator where);
+  // A segment that was not read: its rows are somewhere from `first` to `last`.
+  void AddUnread(StreamId stream, std::uint32_t segment, Position first, Position last);
+
+  struct Range {
+    std::vector<LocatedRow> rows;
+    // Where they end because this segment has to be read first.
+    std::optional<std::uint32_t> unread;
+  };
   // The rows of `from` to `through` that there are, at most `limit` of them.
-  std::vector<LocatedRow> Range(StreamId stream, Position from, Position through,
-                                std::size_t limit) const;
-  // The floor rises to `floor`, and the rows `removed` (ascending, all below it) are not there any
-  // more.
-  void Compact(StreamId stream, Position floor, const std::vector<Position>& removed);
-  // A row lies elsewhere now. REQUIRES: it is there.
-  void Move(StreamId stream, Position position, Locator where);
+  Range Find(StreamId stream, Position from, Position through, std::size_t limit) const;
+  // The segment with the first row from `from` on, if there can be one.
+  std::optional<std::uint32_t> SegmentOf(StreamId stream, Position from) const;
+  bool IsRead(std::uint32_t segment) const;
+
+  // The rows of the segment are now those that `rows` has, whatever segments it puts them in.
+  void Replace(std::uint32_t segment, Index rows);
+  // The rows `removed` (ascending) are not there any more; how many that were, by segment.
+  std::map<std::uint32_t, std::uint64_t> Remove(StreamId stream,
+                                                const std::vector<Position>& removed);
 
  private:
+  struct Row {
+    std::uint32_t delta = 0;  // Behind the first position of the part.
+    std::uint32_t offset = 0;
+  };
+  // The rows of one segment.
+  struct Part {
+    std::uint32_t segment = 0;
+    Position first = Position::kBeforeFirst;
+    Position last = Position::kBeforeFirst;
+    bool is_read = true;
+    std::deque<Row> rows;  // A deque grows without copying.
+
+    Position At(const Row& row) const { return Position{Raw(first) + row.delta}; }
+  };
   struct Rows {
     StreamId stream = StreamId::kInvalid;
-    std::vector<LocatedRow> sparse;                 // At or below the floor, ascending.
-    Position dense_after = Position::kBeforeFirst;  // `dense` starts with the position behind it.
-    std::deque<Locator> dense;                      // A deque grows without copying.
+    std::vector<Part> parts;  // Ascending by segment and position.
   };
-  const Rows* Find(StreamId stream) const;
+  const Rows* Of(StreamId stream) const;
   Rows& At(StreamId stream);
 
   std::vector<Rows> streams_;

@@ -13,19 +13,12 @@
 #include "engine/base/reason.h"
 #include "engine/base/status_macros.h"
 #include "engine/compaction_check.h"
-#include "engine/file/scan.h"
-#include "engine/news_page.h"
 
 namespace engine::file {
 namespace {
 
 std::string Text(const absl::Status& status) {
   return {status.message().data(), status.message().size()};
-}
-
-absl::Status CheckDeadline(Deadline deadline) {
-  return deadline.HasPassed() ? absl::DeadlineExceededError("reading the journal")
-                              : absl::OkStatus();
 }
 
 }  // namespace
@@ -93,6 +86,7 @@ FileJournal::FileJournal(std::unique_ptr<Directory> directory, Catalogue catalog
     writing_.rows->OnFatal([this](const absl::Status& why) { Stop(why); });
   }
   if (writing_.head != nullptr) {
+    unmarked_ = !state_.IsSealed();
     marker_ = Thread("file-head-mark", [this] { MarkUntilStopped(); });
   }
 }
@@ -229,128 +223,8 @@ CommitOutcome FileJournal::Write(const Appending& appending) {
     return {Kind::kFailed, appended.status()};
   }
   state_.Publish(*appended, appending);
-  bool was_marked = false;
-  {
-    MutexLock lock(mutex_);
-    was_marked = !std::exchange(unmarked_, true);
-  }
-  if (was_marked) {
-    wake_.SignalAll();
-  }
+  WantMark();
   return {Kind::kCommitted, absl::OkStatus()};
-}
-
-StreamReader FileJournal::ReaderOf(StreamId stream, Position from, Position through,
-                                   StreamReader::Gaps gaps) const {
-  return {*directory_,
-          stream,
-          from,
-          through,
-          gaps,
-          [this, stream, through](Position first, std::size_t limit) {
-            return state_.Places(stream, first, through, limit);
-          }};
-}
-
-absl::StatusOr<News> FileJournal::ReadAfter(const Cursors& after, Deadline deadline) {
-  absl::StatusOr<News> news = ReadDeltas(after, deadline);
-  while (absl::IsAborted(news.status())) {
-    news = ReadDeltas(after, deadline);  // A floor passed the cursor; now that is told.
-  }
-  return news;
-}
-
-absl::StatusOr<News> FileJournal::ReadDeltas(const Cursors& after, Deadline deadline) {
-  NewsPage page(after);
-  ASSIGN_OR_RETURN(std::vector<State::Delta> deltas, state_.DeltasAfter(after));
-  for (State::Delta& delta : deltas) {
-    if (delta.compacted) {
-      page.Leave(delta.after.stream);
-      continue;
-    }
-    if (delta.after.position >= delta.through) {
-      continue;
-    }
-    RETURN_IF_ERROR(CheckDeadline(deadline));
-    bool room = true;
-    for (std::size_t i = 0; i < delta.rows.size() && room; ++i) {
-      room = page.Add(std::move(delta.rows[i]));
-    }
-    if (!delta.rows.empty()) {
-      continue;
-    }
-    StreamReader reader = ReaderOf(delta.after.stream, Next(delta.after.position), delta.through,
-                                   StreamReader::Gaps::kNo);
-    while (room) {
-      ASSIGN_OR_RETURN(std::optional<Record> row, reader.Next());
-      room = row.has_value() && page.Add(*std::move(row));
-    }
-  }
-  News news = std::move(page).Finish();
-  news.origin = FileOrigin();
-  return news;
-}
-
-absl::StatusOr<std::vector<Record>> FileJournal::ReadStream(StreamId stream, Position from,
-                                                            int limit, Deadline deadline) {
-  RETURN_IF_ERROR(CheckDeadline(deadline));
-  const std::vector<StreamTail> tails = state_.Tails();
-  const auto tail = std::ranges::find(tails, stream, &StreamTail::stream);
-  if (tail == tails.end()) {
-    return absl::InvalidArgumentError(
-        absl::StrFormat("stream %d is not in the catalogue", Raw(stream)));
-  }
-  std::vector<Record> rows;
-  const Position first = std::max(from, Position{1});
-  if (first > tail->position) {
-    return rows;
-  }
-  StreamReader reader = ReaderOf(stream, first, tail->position, StreamReader::Gaps::kYes);
-  std::size_t bytes = 0;
-  while (rows.size() < static_cast<std::size_t>(limit) && bytes < kNewsPageBytes) {
-    ASSIGN_OR_RETURN(std::optional<Record> row, reader.Next());
-    if (!row.has_value()) {
-      break;
-    }
-    bytes += row->payload.size();
-    rows.push_back(*std::move(row));
-  }
-  return rows;
-}
-
-absl::StatusOr<std::vector<StreamTail>> FileJournal::Tails(Deadline deadline) {
-  RETURN_IF_ERROR(CheckDeadline(deadline));
-  return state_.Tails();
-}
-
-absl::Status FileJournal::Scan(const ScanOptions& options, const RowSink& sink, Deadline deadline) {
-  const State::Pin pin(state_);
-  const State::Cut cut = state_.Now();
-  if (options.on_tails) {
-    RETURN_IF_ERROR(options.on_tails(cut.tails));
-  }
-  // The first row that is asked for tells the segment to begin with.
-  std::optional<Tx> first;
-  for (const StreamCursor& cursor : options.after) {
-    const auto tail = std::ranges::find(cut.tails, cursor.stream, &StreamTail::stream);
-    if (tail == cut.tails.end()) {
-      return absl::InvalidArgumentError(
-          absl::StrFormat("stream %d is not in the catalogue", Raw(cursor.stream)));
-    }
-    if (cursor.position < tail->position) {
-      const Tx segment = state_.Places(cursor.stream, Next(cursor.position), tail->position, 1)
-                             .front()
-                             .segment.first;
-      first = std::min(first.value_or(segment), segment);
-    }
-  }
-  if (!first.has_value()) {
-    return absl::OkStatus();
-  }
-  ScanRange range{.segments = state_.Segments(), .end = cut.end, .floors = cut.floors};
-  range.segments.erase(range.segments.begin(),
-                       std::ranges::find(range.segments, *first, &SegmentId::first));
-  return ScanSegments(*directory_, range, options, sink, deadline);
 }
 
 absl::StatusOr<Floor> FileJournal::Compact(const CompactionStep& step, Deadline deadline) {
@@ -411,7 +285,8 @@ absl::Status FileJournal::RewriteSparsest() {
   Floors left = floors->Without(rewritten.gone);
   const bool replaced = state_.Replace(rewritten, left);
   // Whoever still wants the old file finds it gone, and looks again.
-  const SegmentId useless = replaced ? *old : rewritten.id;
+  const SegmentId useless = replaced ? *old : rewritten.facts.id;
+  WantMark();  // And with it `sealed`.
   if (directory_->disk().Remove(directory_->fd(), SegmentName(useless)) != 0) {
     return DiskError("removing " + SegmentName(useless));
   }
@@ -424,8 +299,8 @@ absl::StatusOr<std::uint64_t> FileJournal::SumOf(const CompactionStep& step) con
   std::uint64_t sum = 0;
   std::uint64_t found = 0;
   for (const RowKey& removed : step.remove) {
-    const std::vector<Place> place =
-        state_.Places(step.stream, removed.position, removed.position, 1);
+    ASSIGN_OR_RETURN(const std::vector<Place> place,
+                     Places(step.stream, removed.position, removed.position, 1));
     if (place.empty()) {
       continue;
     }
@@ -439,6 +314,17 @@ absl::StatusOr<std::uint64_t> FileJournal::SumOf(const CompactionStep& step) con
     return RowsAreMissing(step, found);
   }
   return sum;
+}
+
+void FileJournal::WantMark() {
+  bool was_marked = false;
+  {
+    MutexLock lock(mutex_);
+    was_marked = !std::exchange(unmarked_, true);
+  }
+  if (was_marked) {
+    wake_.SignalAll();
+  }
 }
 
 void FileJournal::MarkUntilStopped() {
@@ -462,16 +348,33 @@ bool FileJournal::WaitToMark() {
 }
 
 void FileJournal::Mark() {
-  const absl::Status status = writing_.head->Write(state_.End());
+  absl::Status status = writing_.head->Write(state_.End());
+  if (status.ok()) {
+    status = Seal();
+  }
   if (absl::IsInternal(status)) {
     Stop(status);
     return;
   }
   if (!status.ok()) {
-    // The older mark stands: less is noticed, nothing is lost. The next commit brings it back.
-    Log(Severity::kWarning, "the head mark could not be written",
+    // The older ones stand: less is noticed, more is read at the next start, nothing is lost. The
+    // next commit brings them back.
+    Log(Severity::kWarning, "the head mark or the list of closed segments could not be written",
         {{"directory", directory_->path()}, {"why", Text(status)}});
   }
+}
+
+// Closed segments lie before the head mark, so what is told of them is durable.
+absl::Status FileJournal::Seal() {
+  const std::optional<std::vector<SegmentFacts>> closed = state_.TakeUnsealed();
+  if (!closed.has_value()) {
+    return absl::OkStatus();
+  }
+  absl::Status status = WriteSealed(*directory_, *closed);
+  if (!status.ok()) {
+    state_.SealFailed();
+  }
+  return status;
 }
 
 }  // namespace engine::file

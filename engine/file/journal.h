@@ -73,6 +73,10 @@ class FileJournal final : public Engine, public Journal {
   CommitOutcome Write(const Appending& appending);
   void Unlock() { lock_.Leave(); }
 
+  // As State::Locate, where what has to be read for it is read.
+  absl::StatusOr<std::vector<Place>> Places(StreamId stream, Position from, Position through,
+                                            std::size_t limit) const;
+  absl::Status ReadUnread(std::uint32_t segment) const;
   StreamReader ReaderOf(StreamId stream, Position from, Position through,
                         StreamReader::Gaps gaps) const;
   absl::StatusOr<News> ReadDeltas(const Cursors& after, Deadline deadline);
@@ -86,13 +90,16 @@ class FileJournal final : public Engine, public Journal {
   // The head mark's thread.
   void MarkUntilStopped();
   bool WaitToMark();
+  void WantMark();
   void Mark();
+  absl::Status Seal();
 
   const std::unique_ptr<Directory> directory_;
   const Options options_;
   LocalPresence presence_{*options_.clock, FileOrigin()};
   const Writing writing_;
-  State state_;
+  mutable State state_;    // What is read later was there before.
+  mutable Mutex reading_;  // One segment is read at a time.
   NoRows no_rows_;
   memory::RowKeyValue key_value_;
   memory::RowLeases leases_;

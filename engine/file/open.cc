@@ -16,6 +16,7 @@
 #include "engine/file/head_file.h"
 #include "engine/file/journal.h"
 #include "engine/file/recovery.h"
+#include "engine/file/sealed.h"
 #include "engine/file/segment_log.h"
 #include "engine/file/state_log.h"
 
@@ -114,7 +115,8 @@ absl::StatusOr<Contents> OpenContents(const Directory& directory, const Catalogu
                                       HeadFile& head) {
   ASSIGN_OR_RETURN(const HeadMark mark, ReadHeadMark(directory));
   ASSIGN_OR_RETURN(const Floors floors, Floors::Read(directory));
-  ASSIGN_OR_RETURN(Contents contents, ReadContents(directory, catalogue, mark, floors));
+  ASSIGN_OR_RETURN(Contents contents,
+                   ReadContents(directory, catalogue, mark, floors, ReadSealed(directory)));
   RETURN_IF_ERROR(MakeDurable(directory, contents, mark));
   RETURN_IF_ERROR(head.Write(contents.end));
   return contents;

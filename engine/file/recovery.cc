@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <span>
 #include <string_view>
 #include <utility>
 
@@ -31,11 +32,13 @@ absl::Status DamageAt(SegmentId segment, std::uint64_t offset, std::string_view 
 class ContentsReader {
  public:
   ContentsReader(const Directory& directory, const Catalogue& catalogue, const HeadMark& mark,
-                 const Floors& floors)
+                 const Floors& floors, const std::vector<SegmentFacts>& sealed)
       : directory_(directory),
         mark_(mark),
+        sealed_(sealed),
         contents_{.segments = {},
-                  .counts = {},
+                  .facts = {},
+                  .dead = {},
                   .index = Index(catalogue),
                   .tails = EmptyTails(catalogue),
                   .floors = floors,
@@ -52,14 +55,25 @@ class ContentsReader {
   absl::StatusOr<Contents> Read() {
     ASSIGN_OR_RETURN(contents_.segments, directory_.Segments());
     for (const SegmentId& segment : contents_.segments) {
-      RETURN_IF_ERROR(ReadSegment(segment));
+      ASSIGN_OR_RETURN(const bool is_known, TakeSealed(segment));
+      if (!is_known) {
+        RETURN_IF_ERROR(ReadSegment(segment));
+      }
     }
     RETURN_IF_ERROR(CheckMark());
     RETURN_IF_ERROR(CheckFloors());
+    const std::size_t closed = std::max<std::size_t>(contents_.facts.size(), 1) - 1;
+    contents_.is_sealed = std::ranges::equal(std::span(contents_.facts).first(closed), sealed_);
     return std::move(contents_);
   }
 
+  absl::StatusOr<Index> ReadOnly(const UnreadSegment& segment);
+
  private:
+  absl::StatusOr<bool> TakeSealed(SegmentId segment);
+  const SegmentFacts* FactsOf(SegmentId segment) const;
+  bool Fit(const SegmentFacts& facts) const;
+  void Take(const SegmentFacts& facts);
   absl::Status ReadSegment(SegmentId segment);
   absl::Status CheckHeader(Tx first, const SegmentHeader& header) const;
   absl::Status ReadFrames(int fd, std::uint64_t size);
@@ -75,17 +89,99 @@ class ContentsReader {
 
   const Directory& directory_;
   const HeadMark mark_;
+  const std::vector<SegmentFacts>& sealed_;
   bool mark_passed_ = false;
+  bool may_be_torn_ = true;
   SegmentId current_;
   std::map<StreamId, FloorProof> proofs_;
   std::uint32_t segment_number_ = 0;
   Contents contents_;
 };
 
+// Answers that are still kept have to be read, going by the journal's own time.
+const SegmentFacts* ContentsReader::FactsOf(SegmentId segment) const {
+  const auto facts = std::ranges::lower_bound(sealed_, segment, {}, &SegmentFacts::id);
+  if (facts == sealed_.end() || facts->id != segment || segment.first >= mark_.segment) {
+    return nullptr;
+  }
+  const Timestamp newest = sealed_.back().at();
+  const bool answers_are_old =
+      !facts->has_answers || facts->at() < AnswersBefore(newest, kAnswerLifetime);
+  return GUARD("file.sealed-answers", answers_are_old) ? &*facts : nullptr;
+}
+
+// Whether the segment can lie behind what was found so far.
+bool ContentsReader::Fit(const SegmentFacts& facts) const {
+  return facts.last_tx >= facts.id.first &&
+         std::ranges::all_of(facts.streams, [this](const StreamFacts& stream) {
+           const auto tail = std::ranges::find(contents_.tails, stream.stream, &StreamTail::stream);
+           return tail != contents_.tails.end() && stream.last >= stream.first &&
+                  (stream.first == Next(tail->position) ||
+                   (stream.first > tail->position &&
+                    stream.first <= contents_.floors.Of(stream.stream).position));
+         });
+}
+
+// Takes a closed segment as it was told of, if this is the file that it was told of. If not, it is
+// read, and that tells what is wrong.
+absl::StatusOr<bool> ContentsReader::TakeSealed(SegmentId segment) {
+  const SegmentFacts* const facts = FactsOf(segment);
+  if (facts == nullptr || GUARD("file.sealed-unread", false)) {
+    return false;
+  }
+  ASSIGN_OR_RETURN(const Fd file, directory_.OpenFile(SegmentName(segment), false));
+  ASSIGN_OR_RETURN(const std::uint64_t size, FileSize(file.get()));
+  std::string bytes(kSegmentHeaderBytes, '\0');
+  ASSIGN_OR_RETURN(const std::size_t got, ReadAt(file.get(), bytes.data(), bytes.size(), 0));
+  bytes.resize(got);
+  const absl::StatusOr<SegmentHeader> header = DecodeSegmentHeader(bytes);
+  const bool same = header.ok() && size == facts->bytes && header->marker == facts->marker;
+  if (!header.ok() || !GUARD("file.sealed-same-file", same)) {
+    return false;
+  }
+  current_ = segment;
+  RETURN_IF_ERROR(CheckHeader(segment.first, *header));
+  if (!Fit(*facts)) {
+    return false;
+  }
+  contents_.last_segment = *header;
+  contents_.end.segment = segment.first;
+  Take(*facts);
+  Arrive(facts->bytes, facts->last_tx, facts->digest);
+  return true;
+}
+
+void ContentsReader::Take(const SegmentFacts& facts) {
+  std::uint64_t dead = 0;
+  for (const StreamFacts& stream : facts.streams) {
+    contents_.index.AddUnread(stream.stream, segment_number_, stream.first, stream.last);
+    dead += contents_.floors.CountDead(stream.stream, stream.first, stream.last);
+    if (stream.first <= contents_.floors.Of(stream.stream).position) {
+      proofs_.erase(stream.stream);  // It cannot be proved without these rows.
+    }
+  }
+  GoBehind(facts, contents_.tails);
+  contents_.facts.push_back(facts);
+  contents_.dead.push_back(dead);
+  ++segment_number_;
+}
+
+absl::StatusOr<Index> ContentsReader::ReadOnly(const UnreadSegment& segment) {
+  contents_.tails = segment.tails;
+  contents_.end.tx = segment.last_tx;
+  contents_.end.digest = segment.digest;
+  proofs_.clear();
+  may_be_torn_ = false;
+  RETURN_IF_ERROR(ReadSegment(segment.facts.id));
+  if (!GUARD("file.sealed-contents", contents_.facts.back() == segment.facts)) {
+    return DamageAt(current_, 0, "the segment is not what the list of closed segments says");
+  }
+  return std::move(contents_.index);
+}
+
 absl::Status ContentsReader::ReadSegment(SegmentId segment) {
   const Tx first = segment.first;
   current_ = segment;
-  contents_.counts.emplace_back();
   ASSIGN_OR_RETURN(const Fd file, directory_.OpenFile(SegmentName(segment), false));
   // The size first: whoever is writing meanwhile only adds bytes behind it.
   ASSIGN_OR_RETURN(const std::uint64_t size, FileSize(file.get()));
@@ -103,8 +199,13 @@ absl::Status ContentsReader::ReadSegment(SegmentId segment) {
   RETURN_IF_ERROR(CheckHeader(first, *header));
   contents_.last_segment = *header;
   contents_.end.segment = first;
+  contents_.facts.push_back({.id = segment, .marker = header->marker});
+  contents_.dead.push_back(0);
   Arrive(kSegmentHeaderBytes, contents_.end.tx, contents_.end.digest);
   RETURN_IF_ERROR(ReadFrames(file.get(), size));
+  contents_.facts.back().bytes = contents_.end.offset;
+  contents_.facts.back().last_tx = contents_.end.tx;
+  contents_.facts.back().digest = contents_.end.digest;
   ++segment_number_;
   return absl::OkStatus();
 }
@@ -195,6 +296,8 @@ bool ContentsReader::TakeAnswers(std::string_view bytes, const Frame& frame, Tim
   if (!answers.has_value()) {
     return false;
   }
+  SegmentFacts& facts = contents_.facts.back();
+  facts.has_answers = facts.has_answers || !answers->empty();
   for (KeptAnswer& answer : *answers) {
     contents_.answers.Add(std::move(answer));
   }
@@ -213,7 +316,7 @@ absl::Status ContentsReader::TakeRow(const RowView& row, Tx tx, std::uint64_t of
     return damage("the stream is not in the list of streams");
   }
   const auto proof = proofs_.find(row.stream);
-  const bool sparse = proof != proofs_.end() && proof->second.Covers(row.position);
+  const bool sparse = row.position <= contents_.floors.Of(row.stream).position;
   const bool follows = row.position == Next(tail->position);
   if (!follows && (!sparse || row.position <= tail->position)) {
     return damage(absl::StrFormat("the row does not follow position %d", Raw(tail->position)));
@@ -225,19 +328,18 @@ absl::Status ContentsReader::TakeRow(const RowView& row, Tx tx, std::uint64_t of
     return damage("checksum or digest of the row is wrong");
   }
   const bool dead = sparse && contents_.floors.IsDead(row.stream, row.position);
-  if (sparse && !dead) {
+  if (sparse && !dead && proof != proofs_.end()) {
     RETURN_IF_ERROR(Prove(row, *tail, proof->second));
   }
   tail->position = row.position;
   tail->tx = tx;
   tail->at = row.at;
   tail->digest = row.digest;
-  ++contents_.counts.back().rows;
-  contents_.counts.back().dead += dead ? 1 : 0;
+  contents_.facts.back().Note(row.stream, row.position, tx, row.at, row.digest);
+  contents_.dead.back() += dead ? 1 : 0;
   if (!dead) {
     contents_.index.Add(row.stream, row.position,
-                        {segment_number_, static_cast<std::uint32_t>(offset)},
-                        contents_.floors.Of(row.stream).position);
+                        {segment_number_, static_cast<std::uint32_t>(offset)});
   }
   return absl::OkStatus();
 }
@@ -254,11 +356,10 @@ absl::Status ContentsReader::Prove(const RowView& row, const StreamTail& tail, F
 absl::Status ContentsReader::CheckFloors() {
   for (StreamTail& tail : contents_.tails) {
     const auto proof = proofs_.find(tail.stream);
-    if (proof == proofs_.end()) {
-      continue;
-    }
     tail.floor = contents_.floors.Of(tail.stream);
-    if (!GUARD("file.floor-proof", proof->second.complete())) {
+    const bool proved =
+        proof != proofs_.end() ? proof->second.complete() : tail.position >= tail.floor.position;
+    if (!GUARD("file.floor-proof", proved)) {
       return absl::DataLossError(absl::StrFormat(
           "stream %d position %d: the row at the floor is missing, or what remains below it is not "
           "what the floor proves",
@@ -271,7 +372,7 @@ absl::Status ContentsReader::CheckFloors() {
 // The bytes from the end on are no frame that could follow. Innocent or damage?
 absl::Status ContentsReader::JudgeTail(int fd, std::uint64_t size, std::string_view why) {
   const HeadMark& end = contents_.end;
-  const bool last = end.segment == contents_.segments.back().first;
+  const bool last = may_be_torn_ && end.segment == contents_.segments.back().first;
   bool innocent = last && size - end.offset <= kMaxFrameBytes;
   if (innocent) {
     ASSIGN_OR_RETURN(const bool follows, LaterFrameFollows(fd, contents_.last_segment.marker,
@@ -326,8 +427,14 @@ absl::Status CutOff(const Directory& directory, int fd, const Contents& contents
 }  // namespace
 
 absl::StatusOr<Contents> ReadContents(const Directory& directory, const Catalogue& catalogue,
-                                      const HeadMark& mark, const Floors& floors) {
-  return ContentsReader(directory, catalogue, mark, floors).Read();
+                                      const HeadMark& mark, const Floors& floors,
+                                      const std::vector<SegmentFacts>& sealed) {
+  return ContentsReader(directory, catalogue, mark, floors, sealed).Read();
+}
+
+absl::StatusOr<Index> ReadUnread(const Directory& directory, const Catalogue& catalogue,
+                                 const UnreadSegment& segment) {
+  return ContentsReader(directory, catalogue, {}, *segment.floors, {}).ReadOnly(segment);
 }
 
 absl::Status WriteAgain(const Directory& directory, int fd, std::uint64_t begin,

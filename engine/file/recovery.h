@@ -1,4 +1,6 @@
-// Recovery reads a data directory from the first byte to the last, once, and judges it.
+// Recovery reads a data directory and judges it: from the first byte to the last, but for the
+// closed segments of which `sealed` tells what they come to (sealed.h). Those are read and judged
+// when somebody asks for their rows.
 //
 // What compaction removed is not shown; what it left has to be what the floors prove.
 //
@@ -9,6 +11,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -20,19 +23,16 @@
 #include "engine/file/floors.h"
 #include "engine/file/format.h"
 #include "engine/file/index.h"
+#include "engine/file/sealed.h"
 
 namespace engine::file {
 
-// How much of a segment is of no use any more.
-struct SegmentCounts {
-  std::uint64_t rows = 0;  // Dead ones included.
-  std::uint64_t dead = 0;
-};
-
 // What a directory holds, up to its last whole frame.
 struct Contents {
-  std::vector<SegmentId> segments;    // Ascending; may be empty.
-  std::vector<SegmentCounts> counts;  // Of each of them.
+  std::vector<SegmentId> segments;  // Ascending; may be empty.
+  std::vector<SegmentFacts> facts;  // Of each of them.
+  std::vector<std::uint64_t> dead;  // How many rows of each are of no use any more.
+  bool is_sealed = false;           // `sealed` says what it should.
   Index index;
   std::vector<StreamTail> tails;  // Without `last_payload`.
   Floors floors;
@@ -43,9 +43,25 @@ struct Contents {
   std::string torn_why;
 };
 
-// Reads and judges; changes nothing. Blocks while every segment is read.
+// Reads and judges; changes nothing. Blocks while every segment that `sealed` does not tell of is
+// read. What a floor proves of rows that are not read is left to who reads them.
 absl::StatusOr<Contents> ReadContents(const Directory& directory, const Catalogue& catalogue,
-                                      const HeadMark& mark, const Floors& floors);
+                                      const HeadMark& mark, const Floors& floors,
+                                      const std::vector<SegmentFacts>& sealed = {});
+
+// A closed segment that was not read, and what is known of the journal before it.
+struct UnreadSegment {
+  SegmentFacts facts;
+  std::vector<StreamTail> tails;
+  Tx last_tx = Tx::kBeforeFirst;
+  FrameDigest digest = FrameDigest::kNone;
+  std::shared_ptr<const Floors> floors;
+};
+
+// Reads it, as ReadContents would, and gives its rows. Fails with kDataLoss also when it is another
+// segment than its facts say; with kNotFound when it is gone.
+absl::StatusOr<Index> ReadUnread(const Directory& directory, const Catalogue& catalogue,
+                                 const UnreadSegment& segment);
 
 // Makes what ReadContents found durable: cuts a torn frame off, and writes everything after
 // `mark` once more in place and syncs it. The process before us may have died of a failed sync,

@@ -25,6 +25,7 @@ class Rewriter {
 
   std::vector<MovedRow> rows;
   std::vector<StreamFloor> gone;
+  SegmentFacts facts;
 
  private:
   // Frames that wait to be written as one.
@@ -50,6 +51,8 @@ absl::Status Rewriter::Take(const Frame& frame) {
   }
   run_->tx = frame.tx;
   run_->digest = frame.digest;
+  facts.last_tx = frame.tx;
+  facts.digest = frame.digest;
   const std::size_t first_kept = rows.size();
   std::string body;
   std::string_view rest = frame.body;
@@ -62,11 +65,13 @@ absl::Status Rewriter::Take(const Frame& frame) {
       Bury(*row);
     } else {
       rows.push_back({row->stream, row->position, static_cast<std::uint32_t>(body.size())});
+      facts.Note(row->stream, row->position, row->tx, row->at, row->digest);
       body += rest.substr(0, row->size());
     }
     rest.remove_prefix(row->size());
   }
   body += rest;  // What else the frame has.
+  facts.has_answers = facts.has_answers || !rest.empty();
   if (body.empty()) {
     return absl::OkStatus();
   }
@@ -106,6 +111,8 @@ std::string Rewriter::Finish() {
   if (run_.has_value()) {
     Write({}, 0, {});
   }
+  facts.marker = header_.marker;
+  facts.bytes = bytes_.size();
   return std::move(bytes_);
 }
 
@@ -133,11 +140,11 @@ absl::StatusOr<RewrittenSegment> RewriteSegment(const Directory& directory, Segm
                           std::string(taken.message().data(), taken.message().size())));
     }
   }
-  RewrittenSegment rewritten{.id = {segment.first, segment.generation + 1}, .rows = {}, .gone = {}};
-  RETURN_IF_ERROR(directory.Replace(SegmentName(rewritten.id), rewriter.Finish()).status());
-  rewritten.rows = std::move(rewriter.rows);
-  rewritten.gone = std::move(rewriter.gone);
-  return rewritten;
+  rewriter.facts.id = {segment.first, segment.generation + 1};
+  RETURN_IF_ERROR(directory.Replace(SegmentName(rewriter.facts.id), rewriter.Finish()).status());
+  return RewrittenSegment{.facts = std::move(rewriter.facts),
+                          .rows = std::move(rewriter.rows),
+                          .gone = std::move(rewriter.gone)};
 }
 
 }  // namespace engine::file

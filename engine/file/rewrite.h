@@ -14,6 +14,7 @@
 #include "engine/base/random.h"
 #include "engine/file/directory.h"
 #include "engine/file/floors.h"
+#include "engine/file/sealed.h"
 
 namespace engine::file {
 
@@ -24,7 +25,7 @@ struct MovedRow {
 };
 
 struct RewrittenSegment {
-  SegmentId id;
+  SegmentFacts facts;
   std::vector<MovedRow> rows;
   std::vector<StreamFloor> gone;  // The dead rows that it does not have any more.
 };

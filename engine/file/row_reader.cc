@@ -78,7 +78,7 @@ absl::Status StreamReader::Damage(std::string_view why) const {
 // The next row that there is; `next_` is its position then.
 absl::StatusOr<std::optional<RowView>> StreamReader::ReadNext() {
   if (places_.empty()) {
-    const std::vector<Place> places = find_(next_, kPlacesAtOnce);
+    ASSIGN_OR_RETURN(const std::vector<Place> places, find_(next_, kPlacesAtOnce));
     places_.assign(places.begin(), places.end());
   }
   if (places_.empty()) {
@@ -97,7 +97,7 @@ absl::StatusOr<std::optional<RowView>> StreamReader::ReadNext() {
   if (absl::IsNotFound(row.status())) {
     // It was written anew meanwhile, and whoever did it said so before the old file was removed.
     places_.clear();
-    const std::vector<Place> now = find_(next_, 1);
+    ASSIGN_OR_RETURN(const std::vector<Place> now, find_(next_, 1));
     if (!now.empty() && now.front().position == next_) {
       row = rows_.Read(now.front());
     } else if (gaps_ == Gaps::kYes) {
@@ -122,7 +122,7 @@ absl::Status StreamReader::ReadBefore() {
   }
   const Position first = next_;
   next_ = Position{Raw(first) - 1};
-  const std::vector<Place> before = find_(next_, 1);
+  ASSIGN_OR_RETURN(const std::vector<Place> before, find_(next_, 1));
   if (!before.empty() && before.front().position == next_) {
     ASSIGN_OR_RETURN(const std::optional<RowView> row, ReadNext());
     digest_ = row->digest;

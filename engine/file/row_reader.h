@@ -51,8 +51,10 @@ class RowReader {
 class StreamReader {
  public:
   enum class Gaps : bool { kNo = false, kYes = true };
-  // Gives the places of up to `limit` of the rows that there are, from `from` on.
-  using FindPlaces = std::function<std::vector<Place>(Position from, std::size_t limit)>;
+  // Gives the places of up to `limit` of the rows that there are, from `from` on; none only when
+  // there is none.
+  using FindPlaces =
+      std::function<absl::StatusOr<std::vector<Place>>(Position from, std::size_t limit)>;
 
   // Reads the rows from `from` to `through` that there are; unless there may be gaps, all have to
   // be. `directory` must outlive the reader.

@@ -17,7 +17,8 @@ absl::StatusOr<std::unique_ptr<SegmentLog>> SegmentLog::Open(const Directory& di
   if (contents.segments.empty()) {
     RETURN_IF_ERROR(log->StartSegment(Next(Tx::kBeforeFirst)));
     contents.segments.push_back({.first = log->header_.first_tx});
-    contents.counts.emplace_back();
+    contents.facts.push_back({.id = contents.segments.back(), .marker = log->header_.marker});
+    contents.dead.push_back(0);
     contents.last_segment = log->header_;
     contents.end = log->end_;
     return log;
@@ -42,6 +43,7 @@ absl::StatusOr<SegmentLog::Appended> SegmentLog::Append(const Appending& appendi
   EncodedFrame frame = EncodeFrame(header_, tx, end_.digest, appending);
   RETURN_IF_ERROR(WriteFrame(frame.bytes));
   Appended appended;
+  appended.marker = header_.marker;
   appended.offsets = std::move(frame.rows);
   for (std::uint32_t& offset : appended.offsets) {
     offset += static_cast<std::uint32_t>(end_.offset);

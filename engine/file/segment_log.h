@@ -34,6 +34,7 @@ class SegmentLog {
 
   struct Appended {
     std::vector<std::uint32_t> offsets;  // Where each row starts in the segment.
+    std::uint64_t marker = 0;            // Of the segment.
     HeadMark end;
   };
 

@@ -22,8 +22,9 @@ constexpr std::uint64_t kDeadPart = 4;
 
 State::State(Catalogue catalogue, Contents contents)
     : catalogue_(std::move(catalogue)),
-      segments_(std::move(contents.segments)),
-      counts_(std::move(contents.counts)),
+      facts_(std::move(contents.facts)),
+      dead_(std::move(contents.dead)),
+      is_sealed_(contents.is_sealed),
       index_(std::move(contents.index)),
       recent_(kRecentBytes),
       tails_(std::move(contents.tails)),
@@ -38,7 +39,9 @@ State::Cut State::Now() const {
 
 std::vector<SegmentId> State::Segments() const {
   MutexLock lock(mutex_);
-  return segments_;
+  std::vector<SegmentId> segments(facts_.size());
+  std::ranges::transform(facts_, segments.begin(), &SegmentFacts::id);
+  return segments;
 }
 
 HeadMark State::End() const {
@@ -77,30 +80,89 @@ absl::StatusOr<std::vector<State::Delta>> State::DeltasAfter(const Cursors& afte
   return deltas;
 }
 
-std::vector<Place> State::Places(StreamId stream, Position from, Position through,
-                                 std::size_t limit) const {
-  std::vector<Place> places;
+State::Places State::Locate(StreamId stream, Position from, Position through,
+                            std::size_t limit) const {
   MutexLock lock(mutex_);
-  for (const LocatedRow& row : index_.Range(stream, from, through, limit)) {
-    places.push_back({row.position, segments_[row.where.segment], row.where.offset});
+  const Index::Range range = index_.Find(stream, from, through, limit);
+  Places places{.rows = {}, .unread = range.unread};
+  places.rows.reserve(range.rows.size());
+  for (const LocatedRow& row : range.rows) {
+    places.rows.push_back({row.position, facts_[row.where.segment].id, row.where.offset});
   }
   return places;
+}
+
+std::optional<Tx> State::SegmentOf(StreamId stream, Position from) const {
+  MutexLock lock(mutex_);
+  const std::optional<std::uint32_t> segment = index_.SegmentOf(stream, from);
+  return segment.has_value() ? std::optional(facts_[*segment].id.first) : std::nullopt;
+}
+
+std::optional<UnreadSegment> State::Unread(std::uint32_t segment) const {
+  MutexLock lock(mutex_);
+  if (index_.IsRead(segment)) {
+    return std::nullopt;
+  }
+  UnreadSegment unread{.facts = facts_[segment],
+                       .tails = EmptyTails(catalogue_),
+                       .last_tx = {},
+                       .digest = {},
+                       .floors = floors_};
+  for (const SegmentFacts& before : std::span(facts_).first(segment)) {
+    GoBehind(before, unread.tails);
+    unread.last_tx = before.last_tx;
+    unread.digest = before.digest;
+  }
+  return unread;
+}
+
+void State::ShowRead(const UnreadSegment& segment, Index rows) {
+  MutexLock lock(mutex_);
+  const auto place = std::ranges::find(facts_, segment.facts.id, &SegmentFacts::id);
+  if (place != facts_.end() && floors_ == segment.floors) {
+    index_.Replace(static_cast<std::uint32_t>(place - facts_.begin()), std::move(rows));
+  }
+}
+
+std::optional<std::vector<SegmentFacts>> State::TakeUnsealed() {
+  MutexLock lock(mutex_);
+  if (std::exchange(is_sealed_, true)) {
+    return std::nullopt;
+  }
+  return std::vector<SegmentFacts>(facts_.begin(),
+                                   facts_.empty() ? facts_.end() : facts_.end() - 1);
+}
+
+bool State::IsSealed() const {
+  MutexLock lock(mutex_);
+  return is_sealed_;
+}
+
+void State::SealFailed() {
+  MutexLock lock(mutex_);
+  is_sealed_ = false;
 }
 
 void State::Publish(const SegmentLog::Appended& appended, const Appending& appending) {
   const std::span<const Record> rows = appending.rows;
   MutexLock lock(mutex_);
-  if (segments_.back().first != appended.end.segment) {
-    segments_.push_back({.first = appended.end.segment});
-    counts_.emplace_back();
+  if (facts_.back().id.first != appended.end.segment) {
+    facts_.push_back({.id = {.first = appended.end.segment}, .marker = appended.marker});
+    dead_.push_back(0);
+    is_sealed_ = false;
   }
-  counts_.back().rows += rows.size();
-  const auto segment = static_cast<std::uint32_t>(segments_.size() - 1);
+  SegmentFacts& facts = facts_.back();
+  const auto segment = static_cast<std::uint32_t>(facts_.size() - 1);
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    index_.Add(rows[i].stream, rows[i].position, {segment, appended.offsets[i]},
-               Position::kBeforeFirst);
-    recent_.Add(rows[i]);
+    const Record& row = rows[i];
+    index_.Add(row.stream, row.position, {segment, appended.offsets[i]});
+    facts.Note(row.stream, row.position, row.tx, row.at, row.digest);
+    recent_.Add(row);
   }
+  facts.bytes = appended.end.offset;
+  facts.last_tx = appended.end.tx;
+  facts.digest = appended.end.digest;
+  facts.has_answers = facts.has_answers || !appending.answers.empty();
   tails_ = TailsAfter(catalogue_, std::move(tails_), rows);
   end_ = appended.end;
   for (const KeptAnswer& answer : appending.answers) {
@@ -127,12 +189,9 @@ void State::Compact(StreamId stream, const std::vector<Position>& removed, Floor
   auto shared = std::make_shared<const Floors>(std::move(floors));
   MutexLock lock(mutex_);
   const Floor floor = shared->Of(stream);
-  for (const Position position : removed) {
-    for (const LocatedRow& row : index_.Range(stream, position, position, 1)) {
-      ++counts_[row.where.segment].dead;
-    }
+  for (const auto& [segment, rows] : index_.Remove(stream, removed)) {
+    dead_[segment] += rows;
   }
-  index_.Compact(stream, floor.position, removed);
   std::ranges::find(tails_, stream, &StreamTail::stream)->floor = floor;
   floors_ = std::move(shared);
 }
@@ -144,30 +203,35 @@ std::optional<SegmentId> State::Sparsest() const {
   }
   std::optional<std::size_t> sparsest;
   const auto part = [this](std::size_t i) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
-    return static_cast<double>(counts_[i].dead) / static_cast<double>(counts_[i].rows);
+    return static_cast<double>(dead_[i]) / static_cast<double>(facts_[i].rows());
   };
-  for (std::size_t i = 0; i + 1 < segments_.size(); ++i) {
-    const bool worth = counts_[i].dead > 0 && counts_[i].dead * kDeadPart >= counts_[i].rows;
+  for (std::size_t i = 0; i + 1 < facts_.size(); ++i) {
+    const bool worth = dead_[i] > 0 && dead_[i] * kDeadPart >= facts_[i].rows();
     if (worth && (!sparsest.has_value() || part(i) > part(*sparsest))) {
       sparsest = i;
     }
   }
-  return sparsest.has_value() ? std::optional(segments_[*sparsest]) : std::nullopt;
+  return sparsest.has_value() ? std::optional(facts_[*sparsest].id) : std::nullopt;
 }
 
 bool State::Replace(const RewrittenSegment& segment, Floors floors) {
   auto shared = std::make_shared<const Floors>(std::move(floors));
+  Index rows(catalogue_);
+  for (const MovedRow& row : segment.rows) {
+    rows.Add(row.stream, row.position, {0, row.offset});
+  }
   MutexLock lock(mutex_);
   if (IsPinned()) {
     return false;
   }
-  const auto place = std::ranges::find(segments_, segment.id.first, &SegmentId::first);
-  const auto number = static_cast<std::uint32_t>(place - segments_.begin());
-  *place = segment.id;
-  for (const MovedRow& row : segment.rows) {
-    index_.Move(row.stream, row.position, {number, row.offset});
-  }
-  counts_[number] = {.rows = segment.rows.size(), .dead = 0};
+  const auto place = std::ranges::find_if(facts_, [&segment](const SegmentFacts& facts) {
+    return facts.id.first == segment.facts.id.first;
+  });
+  const auto number = static_cast<std::uint32_t>(place - facts_.begin());
+  *place = segment.facts;
+  dead_[number] = 0;
+  is_sealed_ = false;
+  index_.Replace(number, std::move(rows));
   floors_ = std::move(shared);
   return true;
 }

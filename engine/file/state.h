@@ -50,9 +50,27 @@ class State {
   // One cut. Fails with kInvalidArgument for a stream that is not in the catalogue.
   absl::StatusOr<std::vector<Delta>> DeltasAfter(const Cursors& after) const;
 
+  struct Places {
+    std::vector<Place> rows;
+    // Where they end because this segment has to be read first.
+    std::optional<std::uint32_t> unread;
+  };
   // At most `limit` of the rows from `from` to `through` that there are.
-  std::vector<Place> Places(StreamId stream, Position from, Position through,
-                            std::size_t limit) const;
+  Places Locate(StreamId stream, Position from, Position through, std::size_t limit) const;
+  // The segment with the first row from `from` on, if there can be one.
+  std::optional<Tx> SegmentOf(StreamId stream, Position from) const;
+
+  // What is needed to read a segment; empty when it was read.
+  std::optional<UnreadSegment> Unread(std::uint32_t segment) const;
+  // Shows what ReadUnread found. Does nothing when the segment was written anew or compacted
+  // meanwhile.
+  void ShowRead(const UnreadSegment& segment, Index rows);
+
+  // The facts of all closed segments, when `sealed` does not have them yet; from then on it is
+  // taken to have them, until somebody says that it could not be written.
+  std::optional<std::vector<SegmentFacts>> TakeUnsealed();
+  void SealFailed();
+  bool IsSealed() const;
 
   // Shows a transaction that is durable.
   void Publish(const SegmentLog::Appended& appended, const Appending& appending);
@@ -95,8 +113,9 @@ class State {
 
   const Catalogue catalogue_;
   mutable Mutex mutex_;
-  std::vector<SegmentId> segments_ ABSL_GUARDED_BY(mutex_);
-  std::vector<SegmentCounts> counts_ ABSL_GUARDED_BY(mutex_);
+  std::vector<SegmentFacts> facts_ ABSL_GUARDED_BY(mutex_);  // Of each segment.
+  std::vector<std::uint64_t> dead_ ABSL_GUARDED_BY(mutex_);  // Rows of each.
+  bool is_sealed_ ABSL_GUARDED_BY(mutex_);
   Index index_ ABSL_GUARDED_BY(mutex_);
   RecentRows recent_ ABSL_GUARDED_BY(mutex_);
   std::vector<StreamTail> tails_ ABSL_GUARDED_BY(mutex_);

@@ -12,6 +12,7 @@
 #include "engine/base/checksum.h"
 #include "engine/file/directory.h"
 #include "engine/file/frame_reader.h"
+#include "engine/file/sealed.h"
 #include "engine/file/state_file.h"
 #include "tests/engine/file/data_directory.h"
 #include "tests/support/status_matchers.h"
@@ -83,6 +84,12 @@ TEST(FormatTest, TheExamplesOfTheDocumentsAreTheBytesOnDisk) {
   EXPECT_THAT(segment, testing::HasSubstr("```\n" + Dump(EncodeHeadMark(mark)) + "```\n"));
   const Catalogue streams = {{.id = StreamId{3}, .name = "resources", .keyed = true}};
   EXPECT_THAT(segment, testing::HasSubstr("```\n" + Dump(EncodeStreams(streams)) + "```\n"));
+  SegmentFacts closed{.id = {.first = Tx{1}}, .marker = ExampleHeader().marker};
+  closed.bytes = header.size() + frame.bytes.size();
+  closed.last_tx = Tx{1};
+  closed.digest = frame.digest;
+  closed.Note(row.stream, row.position, row.tx, row.at, row.digest);
+  EXPECT_THAT(segment, testing::HasSubstr("```\n" + Dump(EncodeSealed({&closed, 1})) + "```\n"));
 
   const std::string document = Document("row.md");
   EXPECT_THAT(document, testing::HasSubstr("```\n" + Dump(RowBytes(row)) + "```\n"));

@@ -18,46 +18,77 @@ std::vector<std::uint64_t> Positions(const std::vector<LocatedRow>& rows) {
   return positions;
 }
 
+std::vector<std::uint64_t> Found(const Index& index, std::uint64_t from, std::uint64_t through,
+                                 std::size_t limit) {
+  return Positions(index.Find(kEvents, Position{from}, Position{through}, limit).rows);
+}
+
 TEST(IndexTest, ARangeEndsAtItsLimitAndAtItsLastRow) {
   Index index(conformance::Streams());
   for (std::uint32_t i = 0; i < 10; ++i) {
-    index.Add(kEvents, Position{i + 1}, {i / 4, i}, {});
+    index.Add(kEvents, Position{i + 1}, {i / 4, i});
   }
-  const std::vector<LocatedRow> sixth = index.Range(kEvents, Position{6}, Position{6}, 1);
-  EXPECT_EQ(sixth.front().where.segment, 1U);
-  EXPECT_EQ(sixth.front().where.offset, 5U);
-  EXPECT_EQ(index.Range(kEvents, Position{3}, Position{10}, 100).size(), 8U);
-  EXPECT_EQ(index.Range(kEvents, Position{3}, Position{10}, 2).size(), 2U);
-  EXPECT_TRUE(index.Range(kEvents, Position{11}, Position{10}, 2).empty());
+  const Index::Range sixth = index.Find(kEvents, Position{6}, Position{6}, 1);
+  EXPECT_EQ(sixth.rows.front().where.segment, 1U);
+  EXPECT_EQ(sixth.rows.front().where.offset, 5U);
+  EXPECT_EQ(sixth.unread, std::nullopt);
+  EXPECT_EQ(Found(index, 3, 10, 100).size(), 8U);
+  EXPECT_EQ(Found(index, 3, 10, 2).size(), 2U);
+  EXPECT_TRUE(Found(index, 11, 10, 2).empty());
+  EXPECT_EQ(index.SegmentOf(kEvents, Position{5}), 1U);
+  EXPECT_EQ(index.SegmentOf(kEvents, Position{11}), std::nullopt);
 }
 
 TEST(IndexTest, WhatCompactionRemovedIsNotThere) {
   Index index(conformance::Streams());
   for (std::uint32_t i = 1; i <= 10; ++i) {
-    index.Add(kEvents, Position{i}, {0, i}, {});
+    index.Add(kEvents, Position{i}, {i / 6, i});
   }
-  index.Compact(kEvents, Position{4}, {Position{1}, Position{3}});
-  EXPECT_THAT(Positions(index.Range(kEvents, Position{1}, Position{6}, 9)),
-              testing::ElementsAre(2, 4, 5, 6));
-  index.Compact(kEvents, Position{8}, {Position{2}, Position{6}});
-  EXPECT_THAT(Positions(index.Range(kEvents, Position{1}, Position{99}, 9)),
-              testing::ElementsAre(4, 5, 7, 8, 9, 10));
-  EXPECT_THAT(Positions(index.Range(kEvents, Position{5}, Position{9}, 2)),
-              testing::ElementsAre(5, 7));
-  index.Add(kEvents, Position{11}, {1, 11}, {});
-  index.Move(kEvents, Position{5}, {7, 77});
-  index.Move(kEvents, Position{11}, {8, 88});
-  EXPECT_EQ(index.Range(kEvents, Position{5}, Position{5}, 1).front().where.offset, 77U);
-  EXPECT_EQ(index.Range(kEvents, Position{11}, Position{11}, 1).front().where.offset, 88U);
+  EXPECT_THAT(index.Remove(kEvents, {Position{1}, Position{3}, Position{6}}),
+              testing::ElementsAre(testing::Pair(0, 2), testing::Pair(1, 1)));
+  EXPECT_THAT(Found(index, 1, 6, 9), testing::ElementsAre(2, 4, 5));
+  EXPECT_TRUE(index.Remove(kEvents, {}).empty());
+  index.Remove(kEvents, {Position{2}, Position{5}});
+  EXPECT_THAT(Found(index, 1, 99, 9), testing::ElementsAre(4, 7, 8, 9, 10));
+  EXPECT_THAT(Found(index, 5, 9, 2), testing::ElementsAre(7, 8));
 }
 
-TEST(IndexTest, IsFilledWithTheGapsOfACompactedStream) {
+TEST(IndexTest, ASegmentThatWasWrittenAnewHasItsRowsElsewhere) {
   Index index(conformance::Streams());
-  for (const std::uint64_t position : {2, 5, 6, 7}) {
-    index.Add(kEvents, Position{position}, {0, 1}, Position{5});
+  for (std::uint32_t i = 1; i <= 9; ++i) {
+    index.Add(kEvents, Position{i}, {i / 4, i});
   }
-  EXPECT_THAT(Positions(index.Range(kEvents, Position{1}, Position{99}, 9)),
-              testing::ElementsAre(2, 5, 6, 7));
+  Index anew(conformance::Streams());
+  anew.Add(kEvents, Position{5}, {0, 50});
+  anew.Add(kEvents, Position{7}, {0, 70});
+  index.Replace(1, std::move(anew));
+  EXPECT_THAT(Found(index, 1, 99, 99), testing::ElementsAre(1, 2, 3, 5, 7, 8, 9));
+  EXPECT_EQ(index.Find(kEvents, Position{6}, Position{9}, 1).rows.front().where.offset, 70U);
+  EXPECT_EQ(index.Find(kEvents, Position{6}, Position{9}, 1).rows.front().where.segment, 1U);
+  index.Replace(1, Index(conformance::Streams()));
+  EXPECT_THAT(Found(index, 1, 99, 99), testing::ElementsAre(1, 2, 3, 8, 9));
+}
+
+TEST(IndexTest, RowsEndWhereASegmentHasToBeReadFirst) {
+  Index index(conformance::Streams());
+  index.Add(kEvents, Position{1}, {0, 1});
+  index.AddUnread(kEvents, 1, Position{2}, Position{5});
+  index.AddUnread(kAudit, 1, Position{1}, Position{1});
+  index.Add(kEvents, Position{6}, {2, 6});
+  EXPECT_FALSE(index.IsRead(1));
+  EXPECT_TRUE(index.IsRead(0));
+  const Index::Range range = index.Find(kEvents, Position{1}, Position{6}, 9);
+  EXPECT_EQ(range.rows.size(), 1U);
+  EXPECT_EQ(range.unread, 1U);
+  EXPECT_EQ(index.Find(kEvents, Position{1}, Position{1}, 9).unread, std::nullopt);
+  EXPECT_THAT(Found(index, 6, 6, 9), testing::ElementsAre(6));
+  EXPECT_EQ(index.SegmentOf(kEvents, Position{3}), 1U);
+  EXPECT_THAT(index.Remove(kEvents, {Position{3}}), testing::ElementsAre(testing::Pair(1, 1)));
+  Index rows(conformance::Streams());
+  rows.Add(kEvents, Position{4}, {0, 4});
+  index.Replace(1, std::move(rows));
+  EXPECT_TRUE(index.IsRead(1));
+  EXPECT_THAT(Found(index, 1, 9, 9), testing::ElementsAre(1, 4, 6));
 }
 
 Record Row(StreamId stream, std::uint64_t position, std::size_t size) {
