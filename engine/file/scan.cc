@@ -7,6 +7,7 @@
 
 #include <absl/strings/str_format.h>
 
+#include "engine/base/guard.h"
 #include "engine/base/status_macros.h"
 #include "engine/file/frame_reader.h"
 
@@ -96,7 +97,7 @@ absl::Status Scanner::Take(const Frame& frame, SegmentId segment, std::uint64_t 
       batch_.push_back(ToRecord(*row));
       batch_bytes_ += row->size();
     }
-    if (batch_.size() >= kBatchRows || batch_bytes_ >= kBatchBytes) {
+    if (!GUARD("file.scan-window", batch_.size() < kBatchRows && batch_bytes_ < kBatchBytes)) {
       RETURN_IF_ERROR(HandOver());
     }
   }

@@ -5,6 +5,7 @@
 
 #include <absl/strings/str_format.h>
 
+#include "engine/base/guard.h"
 #include "engine/base/status_macros.h"
 #include "engine/postgres/nested_limits.h"
 #include "engine/postgres/rows.h"
@@ -41,7 +42,9 @@ class Slicer {
   absl::Status Add(Record row) {
     bytes_ += row.payload.size();
     rows_.push_back(std::move(row));
-    return rows_.size() >= kSliceRows || bytes_ >= kSliceBytes ? Flush() : absl::OkStatus();
+    return GUARD("postgres.scan-window", rows_.size() < kSliceRows && bytes_ < kSliceBytes)
+               ? absl::OkStatus()
+               : Flush();
   }
   absl::Status Flush() {
     if (rows_.empty()) {

@@ -339,6 +339,32 @@ TEST_P(JournalConformance, AScanStopsAfterTheTransactionItIsTold) {
   EXPECT_THAT(seen, testing::ElementsAre("two"));
 }
 
+// What a replay holds beside what it folds: docs/operations.md has the budget.
+TEST_P(JournalConformance, AScanHoldsAWindowAndNotTheHistory) {
+  constexpr std::size_t kRows = 48;
+  constexpr std::size_t kRowBytes = std::size_t{256} << 10;  // 12 MiB in all.
+  constexpr std::size_t kWindow = std::size_t{5} << 18;      // 1 MiB and the row that fills it.
+  for (std::size_t i = 0; i < kRows; ++i) {
+    AppendEvent(std::string(kRowBytes, 'x'));
+  }
+  std::size_t rows = 0;
+  std::size_t most = 0;
+  const auto take = [&](std::span<const Record> batch) {
+    std::size_t bytes = 0;
+    for (const Record& row : batch) {
+      bytes += row.payload.size();
+    }
+    rows += batch.size();
+    most = std::max(most, bytes);
+    return absl::OkStatus();
+  };
+  ASSERT_OK(journal().Scan({.after = FromTheStart(), .through = {}}, take, Soon()));
+  EXPECT_EQ(rows, kRows);
+  if (store().engine().backend() != "memory") {  // There the rows are shared with the store.
+    EXPECT_LE(most, kWindow);
+  }
+}
+
 TEST_P(JournalConformance, AScanEndsWithTheErrorOfItsSink) {
   AppendEvent("one");
   const auto refuse = [](std::span<const Record>) { return absl::CancelledError("enough"); };
