@@ -53,9 +53,9 @@ struct AggregationInput {
   std::int32_t generation = 1;     // Of the resource.
   engine::Timestamp updated_time;  // Of the resource.
   bool deleting = false;
-  bool has_children = false;         // Of a finalizing resource: any, active or finalizing.
+  bool has_children = false;              // Of a finalizing resource: any, active or finalizing.
   std::vector<AdapterView> reports = {};  // Of any adapters, in any order.
-  ConditionStates previous;          // What it was before; empty: nothing.
+  ConditionStates previous;               // What it was before; empty: nothing.
   std::vector<MappedCondition> mapped = {};
 };
 
