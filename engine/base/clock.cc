@@ -1,7 +1,8 @@
 #include "engine/base/clock.h"
 
+#include <array>
+#include <chrono>
 #include <ctime>
-#include <limits>
 
 #include <absl/time/time.h>
 
@@ -56,6 +57,35 @@ bool LooksLikeRfc3339(std::string_view text) {
          IsDigit(rest[2]) && rest[3] == ':' && IsDigit(rest[4]) && IsDigit(rest[5]);
 }
 
+// Writes the last `count` digits; returns where they end.
+char* PutDigits(std::int64_t number, int count, char* at) {
+  for (int place = count - 1; place >= 0; --place) {
+    at[place] = static_cast<char>('0' + number % 10);
+    number /= 10;
+  }
+  return at + count;
+}
+
+// Writes `2026-11-30T15:08:32`. An answer has some ten times in it: the library's own way, which
+// knows time zones, would take as long as all the rest of it. REQUIRES: of the years 1 to 9999.
+char* PutSecond(std::int64_t second, char* at) {
+  const std::chrono::sys_seconds since_1970{std::chrono::seconds(second)};
+  const auto midnight = std::chrono::floor<std::chrono::days>(since_1970);
+  const std::chrono::year_month_day date(midnight);
+  const std::int64_t time = (since_1970 - midnight).count();
+  at = PutDigits(static_cast<int>(date.year()), 4, at);
+  *at++ = '-';
+  at = PutDigits(static_cast<unsigned>(date.month()), 2, at);
+  *at++ = '-';
+  at = PutDigits(static_cast<unsigned>(date.day()), 2, at);
+  *at++ = 'T';
+  at = PutDigits(time / 3600, 2, at);
+  *at++ = ':';
+  at = PutDigits(time / 60 % 60, 2, at);
+  *at++ = ':';
+  return PutDigits(time % 60, 2, at);
+}
+
 }  // namespace
 
 const Clock& SystemClock() {
@@ -64,26 +94,34 @@ const Clock& SystemClock() {
 }
 
 std::string FormatTimestamp(Timestamp time) {
+  std::string text;
+  AppendTimestamp(time, text);
+  return text;
+}
+
+void AppendTimestamp(Timestamp time, std::string& out) {
   constexpr std::int64_t kMicros = 1'000'000;
+  constexpr std::int64_t kFirst = -62'135'596'800;  // Of the year 1.
+  constexpr std::int64_t kLast = 253'402'300'799;   // Of the year 9999.
   const std::int64_t fraction = ((time.micros % kMicros) + kMicros) % kMicros;
   const std::int64_t second = (time.micros - fraction) / kMicros;
-  // The times of one document mostly fall into one second, and the calendar is what costs.
-  thread_local std::int64_t known_second = std::numeric_limits<std::int64_t>::min();
-  thread_local std::string known_text;
-  if (second != known_second) {
-    known_text =
+  std::array<char, 32> text;
+  char* end = text.data();
+  if (second >= kFirst && second <= kLast) {
+    end = PutSecond(second, end);
+  } else {
+    out +=
         absl::FormatTime("%E4Y-%m-%dT%H:%M:%S", absl::FromUnixSeconds(second), absl::UTCTimeZone());
-    known_second = second;
   }
-  std::string text = known_text;
   if (fraction != 0) {
-    std::string digits = std::to_string(kMicros + fraction);  // Seven digits, the first a 1.
-    digits.front() = '.';
-    digits.erase(digits.find_last_not_of('0') + 1);
-    text += digits;
+    *end++ = '.';
+    end = PutDigits(fraction, 6, end);
+    while (end[-1] == '0') {
+      --end;
+    }
   }
-  text.push_back('Z');
-  return text;
+  *end++ = 'Z';
+  out.append(text.data(), end);
 }
 
 std::optional<Timestamp> ParseTimestamp(std::string_view text) {

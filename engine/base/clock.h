@@ -27,6 +27,8 @@ struct Timestamp {
 // RFC 3339 in UTC with trailing zeros of the fraction trimmed, as every answer and audit entry
 // shows it: `2026-11-30T15:08:32.000125Z`, `2026-11-30T15:08:32Z`. Years 0001 to 9999.
 std::string FormatTimestamp(Timestamp time);
+// The same, at the end of `out`.
+void AppendTimestamp(Timestamp time, std::string& out);
 
 // Parses what FormatTimestamp writes and any other RFC 3339 time (offsets, up to nine fraction
 // digits, of which six are kept). Empty when it is not one.

@@ -141,6 +141,8 @@ void AppendResourceState(const schemas::Resource& resource, const Registry& regi
 void AppendResourceDocument(const schemas::Resource& resource,
                             const schemas::ResourceStatus* status, const Registry& registry,
                             std::string& out) {
+  // Most of a document is its spec; the rest rarely needs more.
+  out.reserve(out.size() + resource.spec()->size() + 1536);
   JsonObject object(out);
   AppendMembers(resource, registry, object);
   object.Member("status") += "{\"conditions\":";

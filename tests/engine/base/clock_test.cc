@@ -14,6 +14,9 @@ TEST(TimestampTest, IsShownInUtcWithoutTrailingZeros) {
   EXPECT_EQ(FormatTimestamp({1'796'051'312'000'001}), "2026-11-30T15:08:32.000001Z");
   EXPECT_EQ(FormatTimestamp({1'796'051'313'000'000}), "2026-11-30T15:08:33Z");
   EXPECT_EQ(FormatTimestamp({-1}), "1969-12-31T23:59:59.999999Z");
+  EXPECT_EQ(FormatTimestamp({1'709'164'800'000'000}), "2024-02-29T00:00:00Z");
+  EXPECT_EQ(FormatTimestamp({-62'135'596'800'000'000}), "0001-01-01T00:00:00Z");
+  EXPECT_EQ(FormatTimestamp({253'402'300'799'999'999}), "9999-12-31T23:59:59.999999Z");
 }
 
 TEST(TimestampTest, ParsesRfc3339AndNothingElse) {

@@ -24,6 +24,19 @@ TEST(JsonStringTest, WhatJsonCannotShowIsEscapedWhereverItStands) {
   EXPECT_EQ(Quoted(std::string_view("\n\x01 x\0y", 6)), R"("\u000a\u0001 x\u0000y")");
 }
 
+// Runs of plain characters are found eight at a time.
+TEST(JsonStringTest, EveryByteIsShownTheSameWhereverItStands) {
+  for (int byte = 0; byte < 256; ++byte) {
+    const std::string one(1, static_cast<char>(byte));
+    const std::string shown = Quoted(one).substr(1, Quoted(one).size() - 2);
+    for (std::size_t before = 0; before < 18; ++before) {
+      const std::string head(before, 'a');
+      const std::string tail(17 - before, 'z');
+      EXPECT_EQ(Quoted(head + one + tail), "\"" + head + shown + tail + "\"") << byte;
+    }
+  }
+}
+
 TEST(JsonStringTest, BytesThatAreNotUtf8AreReplaced) {
   EXPECT_EQ(Quoted("a\xFFz"), "\"a\xEF\xBF\xBDz\"");
   EXPECT_EQ(Quoted("\xC3"), "\"\xEF\xBF\xBD\"");
