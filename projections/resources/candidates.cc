@@ -1,6 +1,7 @@
 #include "projections/resources/candidates.h"
 
 #include <algorithm>
+#include <array>
 #include <iterator>
 #include <set>
 #include <string>
@@ -43,9 +44,24 @@ class TreeRange final : public CandidateRange {
 
   std::size_t size() const override { return last_ - first_; }
   void Walk(std::size_t first, std::size_t last, const Visit& visit) const override {
+    // Entries and their records are all over the memory: those of a few are fetched at once, so
+    // that they are waited for together.
+    std::array<const ResourceEntry*, 16> few;
     auto at = tree_.Select(first_ + first);
-    for (std::size_t i = first; i < last; ++i, ++at) {
-      visit(EntryIn(*at));
+    while (first < last) {
+      const std::size_t count = std::min(few.size(), last - first);
+      for (std::size_t i = 0; i < count; ++i, ++at) {
+        few[i] = &EntryIn(*at);
+        __builtin_prefetch(few[i]);
+        __builtin_prefetch(reinterpret_cast<const char*>(few[i] + 1) - 1);
+      }
+      for (std::size_t i = 0; i < count; ++i) {
+        __builtin_prefetch(&few[i]->table());
+      }
+      for (std::size_t i = 0; i < count; ++i) {
+        visit(*few[i]);
+      }
+      first += count;
     }
   }
 

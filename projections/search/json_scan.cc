@@ -8,18 +8,23 @@
 namespace projections::search {
 namespace {
 
-// How many bytes the string at the front takes, with its quotes.
+// How many bytes the string at the front takes, with its quotes. Specs have long ones, so the
+// quotes are what is looked for.
 std::size_t StringLength(std::string_view text) {
-  std::size_t at = 1;
+  std::size_t quote = 0;
   while (true) {
-    at = text.find_first_of("\"\\", at);
-    if (at == std::string_view::npos) {
+    quote = text.find('"', quote + 1);
+    if (quote == std::string_view::npos) {
       return text.size();
     }
-    if (text[at] == '"') {
-      return at + 1;
+    // Behind an odd number of backslashes it is a part of the string.
+    std::size_t before = quote;
+    while (before > 1 && text[before - 1] == '\\') {
+      --before;
     }
-    at += 2;
+    if ((quote - before) % 2 == 0) {
+      return quote + 1;
+    }
   }
 }
 
@@ -27,22 +32,27 @@ std::size_t StringLength(std::string_view text) {
 std::size_t ContainerLength(std::string_view text) {
   std::size_t depth = 0;
   std::size_t at = 0;
-  while (true) {
-    at = text.find_first_of("\"[]{}", at);
-    if (at == std::string_view::npos) {
-      return text.size();
-    }
-    const char c = text[at];
-    if (c == '"') {
-      at += StringLength(text.substr(at));
-      continue;
+  while (at < text.size()) {
+    switch (text[at]) {
+      case '"':
+        at += StringLength(text.substr(at));
+        continue;
+      case '[':
+      case '{':
+        ++depth;
+        break;
+      case ']':
+      case '}':
+        if (--depth == 0) {
+          return at + 1;
+        }
+        break;
+      default:
+        break;
     }
     ++at;
-    depth += c == '[' || c == '{' ? 1 : 0;
-    if ((c == ']' || c == '}') && --depth == 0) {
-      return at;
-    }
   }
+  return text.size();
 }
 
 std::size_t WordLength(std::string_view text) {

@@ -59,6 +59,17 @@ TEST(JsonScanTest, ElementsAreWalked) {
   EXPECT_FALSE(JsonMembers("7").Next());
 }
 
+TEST(JsonScanTest, QuotesBehindBackslashesEndNothing) {
+  const std::string object = R"({"a":"\\","b":"\\\"","c":["\"]","\\"],"d":1})";
+  const auto text = [&object](const std::string& key) {
+    return FindMember(object, std::vector<std::string>{key}).text;
+  };
+  EXPECT_EQ(text("a"), R"("\\")");
+  EXPECT_EQ(text("b"), R"("\\\"")");
+  EXPECT_EQ(text("c"), R"(["\"]","\\"])");
+  EXPECT_EQ(text("d"), "1");
+}
+
 // What was cut off is never read beyond its end.
 TEST(JsonScanTest, EveryPrefixIsWalkedToItsEnd) {
   for (std::size_t length = 0; length <= kSpec.size(); ++length) {
