@@ -1,18 +1,15 @@
-// Lists and searches over many resources, in memory: what an index makes of them.
+// Lists and searches over many resources, in memory: what an index makes of them. Against other
+// ways to keep them: bench/peers/resources.cc.
 //
-// Eight kinds, four of them children; five labels and a spec of 1 kB each; 1,000 tenants, and one
-// of 100 resources; two conditions each. HALO_BENCH_RESOURCES says how many, else 200,000. Memory
-// is told on standard error.
+// The fleet is bench/support/fleet.h; HALO_BENCH_RESOURCES says how large.
 
-#include <algorithm>
-#include <cstdlib>
-#include <fstream>
-#include <iostream>
 #include <memory>
 #include <string>
 
 #include <benchmark/benchmark.h>
 
+#include "bench/support/fleet.h"
+#include "bench/support/or_die.h"
 #include "bench/support/report.h"
 #include "projections/resources/document.h"
 #include "projections/resources/lists.h"
@@ -32,88 +29,17 @@ using projections::ResourcesImage;
 using projections::StatusesImage;
 using projections::TenantScope;
 
-constexpr std::int64_t kEpoch = 1'780'000'000'000'000;
-constexpr std::size_t kTenants = 1000;
-constexpr std::size_t kOfSmallTenant = 100;
-
-// Of this process, in bytes.
-std::size_t ResidentBytes() {
-  std::ifstream statm("/proc/self/statm");
-  std::size_t pages = 0;
-  statm >> pages >> pages;
-  return pages * 4096;
-}
-
-std::string IdOf(std::size_t number) {
-  const std::string digits = std::to_string(number);
-  return "01936d3c-0000-7000-8000-" + std::string(12 - digits.size(), '0') + digits;
-}
-
-projections::ResourceState ResourceOf(std::size_t i) {
-  const std::size_t kind = i % 8;
-  projections::ResourceState state;
-  state.id = IdOf(i);
-  state.kind = "Kind" + std::to_string(kind);
-  state.name = "name-" + std::to_string(i);
-  state.href = "/api/hyperfleet/v1/kind" + std::to_string(kind) + "s/" + state.id;
-  if (kind >= 4) {
-    // A hundred children each.
-    const std::size_t owner = i / 800 * 8;
-    state.owner = projections::OwnerState{IdOf(owner), "Kind0", "/api/hyperfleet/v1/kind0s/x"};
-  }
-  state.spec = R"({"padding":")" + std::string(900, 'x') + R"(","region":"r)" +
-               std::to_string(i % 20) + R"(","release":{"channel":"stable","version":)" +
-               std::to_string(i % 1000) + "}}";
-  state.labels = {{"build", "b" + std::to_string(i / 100)},
-                  {"env", i % 3 == 0 ? "prod" : "dev"},
-                  {"region", "r" + std::to_string(i % 20)},
-                  {"team", "t" + std::to_string(i % 200)},
-                  {"tier", std::to_string(i % 5)}};
-  const std::string org = i < kOfSmallTenant ? "small" : std::to_string(i % kTenants);
-  state.tenancy = {{"org", "org-" + org}};
-  state.created_time = {kEpoch + static_cast<std::int64_t>(i)};
-  state.created_by = state.updated_by = "somebody@example.com";
-  state.updated_time = state.created_time;
-  return state;
-}
-
-projections::ConditionStates ConditionsOf(std::size_t i) {
-  projections::ConditionStates conditions(2);
-  conditions[0].type = "Reconciled";
-  conditions[1].type = "LastKnownReconciled";
-  for (projections::ConditionState& condition : conditions) {
-    const bool is_false = condition.type == "Reconciled" && i % 100 == 0;
-    condition.status =
-        is_false ? schemas::ConditionStatus::kFalse : schemas::ConditionStatus::kTrue;
-    condition.reason = "ReconciledAll";
-    condition.message = "All required adapters have reported";
-    condition.observed_generation = 1;
-    condition.last_updated_time = {kEpoch + static_cast<std::int64_t>(i)};
-  }
-  return conditions;
-}
-
 class Fleet {
  public:
   Fleet() {
-    const char* wanted = std::getenv("HALO_BENCH_RESOURCES");
-    size_ = wanted == nullptr ? 200'000 : std::strtoull(wanted, nullptr, 10);
-    const std::size_t before = ResidentBytes();
     projections::ResourcesProjection resources;
     projections::StatusesProjection statuses;
-    for (std::size_t i = 0; i < size_; ++i) {
-      const projections::ResourceState state = ResourceOf(i);
-      Apply(state.id, projections::EncodeResource(state), i, resources);
+    for (std::size_t i = 0; i < size(); ++i) {
+      Apply(i, projections::EncodeResource(FleetResource(i)), resources);
+      Apply(i, projections::EncodeStatus(FleetId(i), FleetConditions(i)), statuses);
     }
     resources_ = std::static_pointer_cast<const ResourcesImage>(resources.Publish());
-    const std::size_t between = ResidentBytes();
-    for (std::size_t i = 0; i < size_; ++i) {
-      Apply(IdOf(i), projections::EncodeStatus(IdOf(i), ConditionsOf(i)), i, statuses);
-    }
     statuses_ = std::static_pointer_cast<const StatusesImage>(statuses.Publish());
-    std::cerr << size_ << " resources of 1 kB specs: " << (between - before) / size_
-              << " bytes each, and " << (ResidentBytes() - between) / size_
-              << " of their conditions\n";
   }
 
   std::size_t size() const { return size_; }
@@ -121,19 +47,16 @@ class Fleet {
   const StatusesImage& statuses() const { return *statuses_; }
 
  private:
-  static void Apply(const std::string& key, const std::string& payload, std::size_t i,
-                    engine::Projection& projection) {
+  static void Apply(std::size_t i, const std::string& payload, engine::Projection& projection) {
     engine::Record record;
     record.stream = projection.stream();
     record.position = engine::Position{i + 1};
-    record.key = key;
+    record.key = FleetId(i);
     record.payload = engine::Payload(payload);
-    if (!projection.Apply(record).ok()) {
-      std::abort();
-    }
+    OrDie(projection.Apply(record));
   }
 
-  std::size_t size_ = 0;
+  const std::size_t size_ = FleetSize();
   std::shared_ptr<const ResourcesImage> resources_;
   std::shared_ptr<const StatusesImage> statuses_;
 };
@@ -144,7 +67,7 @@ const Fleet& TheFleet() {
 }
 
 // A page of 20 with its documents, as a handler makes it.
-void RunList(benchmark::State& state, const ListScope& scope, std::string_view search,
+void RunList(benchmark::State& state, const ListScope& scope, const std::string& search,
              projections::Order order = projections::DefaultOrder()) {
   const Fleet& fleet = TheFleet();
   static const projections::Registry registry = projections::Registry::Stock();
@@ -178,7 +101,7 @@ void Get(benchmark::State& state) {
   for (auto _ : state) {
     i = (i + 7919) % fleet.size();
     std::string body;
-    const std::string id = IdOf(i);
+    const std::string id = FleetId(i);
     projections::AppendResourceDocument(fleet.resources().Find(id)->table(),
                                         &fleet.statuses().Find(id)->table(), registry, body);
     benchmark::DoNotOptimize(body);
@@ -205,10 +128,11 @@ void Condition(benchmark::State& state) {
 void OldCondition(benchmark::State& state) {
   RunList(state, {.kind = "Kind0"},
           "status.conditions.Reconciled = 'True' and "
-          "status.conditions.Reconciled.last_updated_time < '2026-05-28T20:26:40.001Z'");
+          "status.conditions.Reconciled.last_updated_time < '" +
+              engine::FormatTimestamp(FleetTime(1000)) + "'");
 }
 void Owner(benchmark::State& state) {
-  static const std::string owner = IdOf(800);
+  static const std::string owner = FleetId(800);
   RunList(state, {.kind = "Kind4", .owner_id = owner}, "");
 }
 void Tenant(benchmark::State& state) {

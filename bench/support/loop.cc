@@ -3,6 +3,18 @@
 #include <algorithm>
 
 namespace bench {
+namespace {
+
+void ReportLoop(benchmark::State& state, engine::Duration took, std::vector<double>& micros) {
+  const double seconds = std::chrono::duration<double>(took).count();
+  std::ranges::sort(micros);
+  state.SetIterationTime(seconds);
+  state.counters["rate"] = static_cast<double>(micros.size()) / seconds;
+  state.counters["p50_us"] = micros[micros.size() / 2];
+  state.counters["p99_us"] = micros[micros.size() * 99 / 100];
+}
+
+}  // namespace
 
 engine::Duration Now() {
   return engine::SystemClock().SinceBoot();
@@ -34,13 +46,47 @@ void Laps::Wait() {
 }
 
 void Laps::Report(benchmark::State& state, engine::Duration began) {
-  const double seconds = std::chrono::duration<double>(Now() - began).count();
+  const engine::Duration took = Now() - began;
   engine::MutexLock lock(mutex_);
-  std::ranges::sort(micros_);
-  state.SetIterationTime(seconds);
-  state.counters["rate"] = static_cast<double>(total_) / seconds;
-  state.counters["p50_us"] = micros_[micros_.size() / 2];
-  state.counters["p99_us"] = micros_[micros_.size() * 99 / 100];
+  ReportLoop(state, took, micros_);
+}
+
+Rounds::Rounds(int clients, engine::Duration length)
+    : began_(Now()), length_(length), fresh_(clients), clients_(clients) {}
+
+bool Rounds::Next() {
+  const engine::Duration now = Now();
+  engine::MutexLock lock(mutex_);
+  if (fresh_ > 0) {
+    --fresh_;
+    return true;
+  }
+  if (now - began_ < length_) {
+    return true;
+  }
+  ended_ = now;
+  if (--clients_ == 0) {
+    over_.SignalAll();
+  }
+  return false;
+}
+
+void Rounds::Done(engine::Duration began) {
+  const double micros = std::chrono::duration<double, std::micro>(Now() - began).count();
+  engine::MutexLock lock(mutex_);
+  micros_.push_back(micros);
+}
+
+void Rounds::Wait() {
+  engine::MutexLock lock(mutex_);
+  while (clients_ > 0) {
+    over_.Wait(mutex_);
+  }
+}
+
+void Rounds::Report(benchmark::State& state) {
+  engine::MutexLock lock(mutex_);
+  ReportLoop(state, ended_ - began_, micros_);
 }
 
 }  // namespace bench

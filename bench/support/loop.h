@@ -35,6 +35,35 @@ class Laps {
   std::vector<double> micros_ ABSL_GUARDED_BY(mutex_);
 };
 
+// A loop that lasts for a time instead of a number of laps. Thread-safe.
+//
+//   while (rounds.Next()) { ask; rounds.Done(began); }
+class Rounds {
+ public:
+  // Each client asks at least once, and no more when `length` is over.
+  Rounds(int clients, engine::Duration length);
+
+  // What a client calls before each of its rounds; false: it is over for that client.
+  bool Next();
+  // A round that began at `began` (boot clock) is over.
+  void Done(engine::Duration began);
+  // Blocks until it is over for every client.
+  void Wait();
+
+  // As of Laps. REQUIRES: it is over for every client.
+  void Report(benchmark::State& state);
+
+ private:
+  const engine::Duration began_;
+  const engine::Duration length_;
+  engine::Mutex mutex_;
+  engine::CondVar over_;
+  int fresh_ ABSL_GUARDED_BY(mutex_);    // Clients that have not asked yet.
+  int clients_ ABSL_GUARDED_BY(mutex_);  // That still go round.
+  engine::Duration ended_ ABSL_GUARDED_BY(mutex_) = {};
+  std::vector<double> micros_ ABSL_GUARDED_BY(mutex_);
+};
+
 engine::Duration Now();
 
 }  // namespace bench

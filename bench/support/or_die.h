@@ -18,4 +18,11 @@ T OrDie(absl::StatusOr<T> value) {
   return *std::move(value);
 }
 
+inline void OrDie(const absl::Status& status) {
+  if (!status.ok()) {
+    std::fprintf(stderr, "%s\n", status.ToString().c_str());
+    std::exit(1);
+  }
+}
+
 }  // namespace bench
