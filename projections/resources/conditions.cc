@@ -100,10 +100,11 @@ std::optional<Refusal> AddMapped(const EntityDescriptor& descriptor, const Condi
   return std::nullopt;
 }
 
-std::size_t BytesOf(const engine::Proposal& proposal) {
+// From the record `first` on.
+std::size_t BytesOf(const engine::Proposal& proposal, std::size_t first = 0) {
   std::size_t bytes = 0;
-  for (const engine::RecordDraft& draft : proposal.records) {
-    bytes += engine::RowCost(draft.key.size(), draft.payload.size());
+  for (std::size_t i = first; i < proposal.records.size(); ++i) {
+    bytes += engine::RowCost(proposal.records[i].key.size(), proposal.records[i].payload.size());
   }
   return bytes;
 }
@@ -119,9 +120,16 @@ void AddConsequences(const RuleContext& context, Judgement& judgement) {
   }
   TrackedStatuses statuses(context.statuses, context.footprint);
   Judgement more;  // Apart, since adding to what is walked would end the walk.
+  std::size_t bytes = 0;
   for (const engine::RecordDraft& draft : proposal.records) {
+    // What is over the limit need not be known to its end: it will be refused.
+    if (bytes > kMaxProposalBytes) {
+      break;
+    }
     if (draft.flags != 0) {
+      const std::size_t first = more.proposal.records.size();
       AddTombstones(draft.key, context, more.proposal);
+      bytes += BytesOf(more.proposal, first);
       continue;
     }
     const schemas::Resource& resource = ResourceIn(draft.payload);

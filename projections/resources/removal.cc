@@ -19,7 +19,18 @@ using schemas::RemovalCause;
 // Room for the audit entry.
 constexpr std::size_t kMaxRemovalBytes = engine::kMaxTransactionBytes - (std::size_t{64} << 10);
 
+// More changes than these have no room there, however small: no record has less than 64 bytes.
+constexpr std::size_t kMaxPlanned = kMaxRemovalBytes / engine::RowCost(36, 64);
+
 constexpr std::size_t kSourcesNamed = 10;
+
+Refusal RefuseForSize(const ResourceEntry& target) {
+  return {RefusalReason::kTooLarge,
+          absl::StrFormat("the resources below %s '%s' are too many to delete in one transaction: "
+                          "delete some of them first",
+                          target.kind(), target.name()),
+          {}};
+}
 
 Refusal RefuseForSources(const ResourceEntry& target,
                          const std::vector<const ResourceEntry*>& sources,
@@ -50,7 +61,7 @@ std::optional<Refusal> RemovalPlan::Delete(const ResourceEntry& target, const Te
   tenant_ = tenant;
   const std::optional<bool> gone = PlanDelete(target, RemovalCause::kDeleted);
   if (!gone.has_value()) {
-    return std::move(refusal_);
+    return refusal_.has_value() ? std::move(refusal_) : RefuseForSize(target);
   }
   if (*gone) {
     PlanOwnersOf(target);
@@ -65,7 +76,9 @@ std::optional<Refusal> RemovalPlan::Delete(const ResourceEntry& target, const Te
 std::optional<Refusal> RemovalPlan::ForceDelete(const ResourceEntry& target,
                                                 const TenantScope& tenant) {
   tenant_ = tenant;
-  PlanForced(target);
+  if (!PlanForced(target)) {
+    return RefuseForSize(target);
+  }
   PlanOwnersOf(target);
   const std::set<const ResourceEntry*> gone = Planned();
   for (const ResourceEntry* source : SourcesOutside()) {
@@ -91,6 +104,9 @@ std::vector<RemovalPlan::Change> RemovalPlan::TakeChanges() {
 std::optional<bool> RemovalPlan::PlanDelete(const ResourceEntry& entry, RemovalCause cause) {
   const std::optional<bool> child_remains = PlanChildren(entry);
   if (!child_remains.has_value()) {
+    return std::nullopt;
+  }
+  if (!HasRoom()) {
     return std::nullopt;
   }
   const bool gone = !*child_remains && !WaitsForAdapters(entry);
@@ -138,12 +154,19 @@ void RemovalPlan::RefuseForChild(const ResourceEntry& entry, const ResourceEntry
                      {}};
 }
 
-void RemovalPlan::PlanForced(const ResourceEntry& entry) {
+bool RemovalPlan::PlanForced(const ResourceEntry& entry) {
   for (const ResourceEntry* child : resources_.Children(entry.id())) {
     resources_.Use(*child);
-    PlanForced(*child);
+    if (!PlanForced(*child)) {
+      return false;
+    }
   }
   tree_.push_back({&entry, RemovalCause::kForced});
+  return HasRoom();
+}
+
+bool RemovalPlan::HasRoom() const {
+  return GUARD("resources.removal-room", tree_.size() < kMaxPlanned);
 }
 
 void RemovalPlan::PlanOwnersOf(const ResourceEntry& gone) {
@@ -280,11 +303,7 @@ std::optional<Refusal> DraftChanges(const std::vector<RemovalPlan::Change>& chan
     const engine::RecordDraft& draft = proposal.records.back();
     bytes += engine::RowCost(draft.key.size(), draft.payload.size());
     if (bytes > kMaxRemovalBytes) {
-      return Refusal{RefusalReason::kTooLarge,
-                     absl::StrFormat("the resources below %s '%s' are too many to delete in one "
-                                     "transaction: delete some of them first",
-                                     changes.front().entry->kind(), changes.front().entry->name()),
-                     {}};
+      return RefuseForSize(*changes.front().entry);
     }
   }
   return std::nullopt;

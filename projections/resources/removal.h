@@ -54,10 +54,15 @@ class RemovalPlan {
     }
   };
 
-  // Returns whether `entry` is gone afterwards; empty when refused.
+  // Returns whether `entry` is gone afterwards; empty when refused, or when there is no room for
+  // it.
   std::optional<bool> PlanDelete(const ResourceEntry& entry, schemas::RemovalCause cause);
   std::optional<bool> PlanChildren(const ResourceEntry& entry);
-  void PlanForced(const ResourceEntry& entry);
+  // False when there is no room for it.
+  bool PlanForced(const ResourceEntry& entry);
+  // Whether one more may come into the plan. What can never fit one transaction is not looked
+  // through to its end: all other writers wait meanwhile.
+  bool HasRoom() const;
   // Owners that are finalizing and only waited for `gone`.
   void PlanOwnersOf(const ResourceEntry& gone);
   // For adapters that have yet to say that they are done with it.

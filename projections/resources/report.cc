@@ -161,6 +161,36 @@ bool IsFinished(const ResourceEntry& entry, const std::vector<AdapterView>& view
          AllFinalized(descriptor->required_adapters, entry.table().generation(), views);
 }
 
+bool IsRequired(std::string_view adapter, const EntityDescriptor* kind) {
+  return kind != nullptr &&
+         std::ranges::find(kind->required_adapters, adapter) != kind->required_adapters.end();
+}
+
+// So that no adapter makes a resource that can never be deleted, or whose conditions take long to
+// be made while all writers wait.
+std::optional<Refusal> CheckRoom(const schemas::AdapterReport& added, std::size_t bytes,
+                                 const std::vector<const ReportEntry*>& reports,
+                                 const EntityDescriptor* kind) {
+  const std::string_view adapter = schemas::Text(added.adapter());
+  std::size_t others = 0;
+  for (const ReportEntry* report : reports) {
+    if (report->adapter() != adapter && !IsRequired(report->adapter(), kind)) {
+      ++others;
+      bytes += report->payload().size();
+    }
+  }
+  const bool has_room =
+      IsRequired(adapter, kind) || (others < kMaxOtherAdapters && bytes <= kMaxOtherReportBytes);
+  if (!GUARD("statuses.room", has_room)) {
+    return Refusal{RefusalReason::kTooLarge,
+                   absl::StrFormat("adapters that the kind does not require have reported as much "
+                                   "as they may: %d of them, %d bytes together",
+                                   kMaxOtherAdapters, kMaxOtherReportBytes),
+                   {}};
+  }
+  return std::nullopt;
+}
+
 // Takes the report in; it is not the one that is stored already.
 Judgement Take(const ReportRequest& request, const ReportState& state, const Stored& stored,
                const std::vector<const ReportEntry*>& reports, const RuleContext& context) {
@@ -171,6 +201,10 @@ Judgement Take(const ReportRequest& request, const ReportState& state, const Sto
                                                             engine::kMaxRecordBytes));
   }
   const schemas::AdapterReport& added = ReportIn(payload.view());
+  if (auto refusal =
+          CheckRoom(added, payload.size(), reports, context.registry.FindKind(entry.kind()))) {
+    return Refuse(*std::move(refusal));
+  }
   const ReportTables tables = TablesWith(added, reports);
   TrackedResources resources(context.image, context.footprint);
   const bool has_children = entry.is_deleting() && !resources.Children(entry.id()).empty();

@@ -20,6 +20,12 @@ namespace projections {
 inline constexpr engine::Duration kMaxReportAhead = std::chrono::minutes(5);
 inline constexpr engine::Duration kMaxReportAge = std::chrono::minutes(30);
 
+// How many adapters that the kind does not require may report about one resource, and how much
+// together. Each takes a tombstone when the resource goes, and all of those have to fit one
+// transaction; and rules of conditions read all that was reported while the journal is locked.
+inline constexpr std::size_t kMaxOtherAdapters = 500;
+inline constexpr std::size_t kMaxOtherReportBytes = std::size_t{4} << 20;
+
 struct ReportRequest {
   Target target;
   std::string adapter = {};

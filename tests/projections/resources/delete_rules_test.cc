@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -212,6 +213,21 @@ TEST(DeleteRuleTest, MoreThanATransactionHoldsIsRefused) {
     store.Delete(store.image()->Children(cluster)[static_cast<std::size_t>(i)]->id());
   }
   EXPECT_FALSE(store.Delete(cluster).refusal.has_value());
+}
+
+// The journal's lock is held meanwhile.
+TEST(DeleteRuleTest, WhatCannotFitIsNotLookedThroughToItsEnd) {
+  constexpr std::size_t kFits = engine::kMaxTransactionBytes / engine::RowCost(36, 64);
+  TestStore store(ThreeLevels());
+  const std::string top = store.Add("Top", "top");
+  for (std::size_t i = 0; i < kFits + 1000; ++i) {
+    store.Add("Middle", "m-" + std::to_string(i), top);
+  }
+  EXPECT_EQ(ReasonOf(store.Judge(DeleteRequest{{top, {}, {}}, {}, "carol"})),
+            RefusalReason::kTooLarge);
+  const auto looked = std::ranges::count_if(
+      store.footprint().reads(), [](const std::string& fact) { return fact.starts_with("r/"); });
+  EXPECT_LE(looked, static_cast<std::ptrdiff_t>(kFits) + 1);
 }
 
 TEST(ForceDeleteRuleTest, AnActiveResourceIsRefused) {

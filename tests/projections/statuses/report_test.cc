@@ -160,6 +160,35 @@ TEST_F(ReportTest, WithoutAMandatoryConditionIsRefused) {
   }
 }
 
+// Otherwise all the tombstones of its reports would not fit the transaction that deletes it.
+TEST_F(ReportTest, OfOneAdapterTooManyIsRefused) {
+  const auto name = [](std::size_t i) { return std::string(250, 'a') + std::to_string(i); };
+  for (std::size_t i = 0; i < kMaxOtherAdapters; ++i) {
+    ASSERT_FALSE(store_.Do(Report(store_, cluster_, name(i), 1)).refusal.has_value());
+  }
+  EXPECT_EQ(ReasonOf(store_.Judge(Report(store_, cluster_, "one-more", 1))),
+            RefusalReason::kTooLarge);
+  EXPECT_FALSE(store_.Do(Report(store_, cluster_, name(7), 1)).refusal.has_value());
+  EXPECT_FALSE(store_.Do(Report(store_, cluster_, "dns", 1)).refusal.has_value());
+  EXPECT_FALSE(store_.Delete(cluster_).refusal.has_value());
+  EXPECT_FALSE(store_.ForceDelete(cluster_).refusal.has_value());
+  EXPECT_EQ(store_.Find(cluster_), nullptr);
+}
+
+TEST_F(ReportTest, OfMoreThanOtherAdaptersMaySayTogetherIsRefused) {
+  const auto large = [this](const std::string& adapter) {
+    ReportRequest report = Report(store_, cluster_, adapter, 1);
+    report.data = R"({"a":")" + std::string(1'000'000, 'x') + "\"}";
+    return report;
+  };
+  for (const char* adapter : {"a", "b", "c", "d", "dns", "validation"}) {
+    ASSERT_FALSE(store_.Do(large(adapter)).refusal.has_value()) << adapter;
+  }
+  EXPECT_EQ(ReasonOf(store_.Judge(large("e"))), RefusalReason::kTooLarge);
+  EXPECT_FALSE(store_.Do(large("a")).refusal.has_value());
+  EXPECT_FALSE(store_.Do(large("hypershift")).refusal.has_value());
+}
+
 TEST_F(ReportTest, ThatIsDroppedAnywayNeedNotBeComplete) {
   ReportRequest report = Report(store_, cluster_, "dns", 9);
   report.conditions.clear();
