@@ -59,6 +59,14 @@ std::optional<Problem> ReadText(const JsonObject& object, std::string_view key, 
   return std::nullopt;
 }
 
+std::optional<Problem> CheckRoom(std::string_view spec, const projections::Labels& labels,
+                                 const projections::RequestedReferences& references) {
+  if (const auto refusal = projections::CheckSize(spec, labels, references)) {
+    return ProblemOf(*refusal);
+  }
+  return std::nullopt;
+}
+
 // What a spec may look like before anything else is judged: if it is there at all, an object that
 // the schema of its kind allows.
 std::optional<Problem> CheckSpec(const JsonObject& object,
@@ -70,6 +78,13 @@ std::optional<Problem> CheckSpec(const JsonObject& object,
   }
   if (!spec->is_object()) {
     return NotAnObject();
+  }
+  if (schemas.NameFor(kind.kind) == nullptr) {
+    return std::nullopt;
+  }
+  // First: what a schema looks at, and remembers, is many times as large as the spec.
+  if (auto problem = CheckRoom(CanonicalJson(*spec), {}, {})) {
+    return problem;
   }
   const auto refusal = RefuseSpec(schemas, kind.kind, *spec);
   return refusal ? std::optional(ProblemOf(*refusal)) : std::nullopt;
@@ -97,6 +112,9 @@ std::optional<Problem> ReadLabels(const JsonObject& object, projections::Labels&
   }
   std::vector<projections::FieldError> errors;
   for (const auto& [key, label] : value->get_object()) {
+    if (errors.size() >= projections::kLabelErrorsTold) {
+      return FieldProblem(errors);
+    }
     if (!label.is_string()) {
       errors.push_back({absl::StrFormat("labels[%s]", std::string_view(key)),
                         "the value of a label must be a string", "format"});
@@ -160,14 +178,6 @@ std::optional<Problem> JudgeReferences(const projections::RequestedReferences& r
                                        const projections::EntityDescriptor& kind) {
   if (const auto errors = projections::CheckReferences(references, kind); !errors.empty()) {
     return FieldProblem(errors);
-  }
-  return std::nullopt;
-}
-
-std::optional<Problem> CheckRoom(std::string_view spec, const projections::Labels& labels,
-                                 const projections::RequestedReferences& references) {
-  if (const auto refusal = projections::CheckSize(spec, labels, references)) {
-    return ProblemOf(*refusal);
   }
   return std::nullopt;
 }

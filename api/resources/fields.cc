@@ -30,6 +30,9 @@ constexpr std::array<std::string_view, 8> kConditionMembers = {"type",
                                                                "last_updated_time",
                                                                "last_transition_time"};
 
+// A query has room for thousands of names.
+constexpr std::size_t kErrorsTold = 20;
+
 template <typename Names>
 bool IsOneOf(std::string_view name, const Names& names) {
   return std::ranges::find(names, name) != std::ranges::end(names);
@@ -94,7 +97,7 @@ std::variant<Problem, FieldSelection> FieldSelection::Parse(const Request& reque
                IsOneOf(name.substr(kCondition.size()), kConditionMembers)) {
       AddOnce("status", selection.members_);
       AddOnce(name.substr(kCondition.size()), selection.conditions_);
-    } else {
+    } else if (problem.errors.size() < kErrorsTold) {
       problem.errors.push_back({.field = "fields",
                                 .message = absl::StrFormat("there is no field '%s'", name),
                                 .value = std::string(name),

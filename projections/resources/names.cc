@@ -4,6 +4,8 @@
 
 #include <absl/strings/str_format.h>
 
+#include "engine/base/guard.h"
+
 namespace projections {
 namespace {
 
@@ -89,6 +91,9 @@ std::vector<FieldError> CheckName(std::string_view name, const EntityDescriptor&
 std::vector<FieldError> CheckLabels(const Labels& labels) {
   std::vector<FieldError> errors;
   for (const auto& [key, value] : labels) {
+    if (!GUARD("labels.errors-told", errors.size() < kLabelErrorsTold)) {
+      break;
+    }
     if (!IsLabelKey(key)) {
       errors.push_back(
           {"labels", absl::StrFormat("label key \"%s\" is not valid", key), "pattern"});

@@ -26,7 +26,12 @@ struct FieldError {
 // Empty: the name will do for that kind. At most one error.
 std::vector<FieldError> CheckName(std::string_view name, const EntityDescriptor& descriptor);
 
-// All bad labels at once: a bad key is an error of `labels`, a bad value one of `labels[<key>]`.
+// As many bad labels as are told at once: a body has room for a million, each told in a hundred
+// bytes twice over.
+inline constexpr std::size_t kLabelErrorsTold = 100;
+
+// All bad labels at once, up to that many errors: a bad key is an error of `labels`, a bad value
+// one of `labels[<key>]`.
 std::vector<FieldError> CheckLabels(const Labels& labels);
 
 }  // namespace projections

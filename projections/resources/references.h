@@ -29,7 +29,8 @@ using RequestedReferences = std::map<std::string, std::vector<RequestedTarget>>;
 
 // What is wrong with the references of a resource of that kind whatever other resources there are:
 // unknown types, too few or too many targets, a target without id, named twice or of another kind
-// than the type's. All of it at once, but of one type no more than some twenty. Pure; never blocks.
+// than the type's. All of it at once, but of one type, and of unknown types, no more than some
+// twenty. Pure; never blocks.
 std::vector<FieldError> CheckReferences(const RequestedReferences& requested,
                                         const EntityDescriptor& descriptor);
 

@@ -39,6 +39,18 @@ std::string Root(const std::string& body) {
   return Verdict(ParseRootCreate(body, Stock(), SpecSchemas()));
 }
 
+// Both what is no text and what is no label.
+TEST(BodiesTest, OfVeryManyBadLabelsOnlySomeAreNamed) {
+  for (const std::string value : {"1", "\"!\""}) {
+    std::string body = R"({"kind":"Cluster","name":"abc","spec":{},"labels":{"ok":"ok")";
+    for (int i = 0; i < 1000; ++i) {
+      body += ",\"k" + std::to_string(i) + "\":" + value;
+    }
+    const auto parsed = ParseTypedCreate(body + "}}", *Stock().FindKind("Cluster"), SpecSchemas());
+    EXPECT_EQ(std::get<Problem>(parsed).errors.size(), projections::kLabelErrorsTold);
+  }
+}
+
 TEST(BodiesTest, TypedCreatesAreCheckedInOrder) {
   EXPECT_EQ(Typed(""), "VAL-006");
   EXPECT_EQ(Typed("[]"), "VAL-006");
@@ -164,6 +176,16 @@ TEST(SpecCheckTest, SchemasAreBeforeKindsAndNames) {
   };
   EXPECT_EQ(root(R"({"kind":"Channel","name":"UPPER","spec":{"size":"x"}})"), "VAL-000 spec.size");
   EXPECT_EQ(root(R"({"kind":"Nothing","spec":{"size":"x"}})"), "VAL-000 kind");
+}
+
+// What schemas remember of a value is many times its size.
+TEST(SpecCheckTest, WhatIsTooLargeIsNotCheckedAtAll) {
+  const auto* const cluster = Stock().FindKind("Cluster");
+  const std::string spec = R"("spec":{"a":")" + std::string(engine::kMaxRecordBytes, 'x') + "\"}";
+  EXPECT_EQ(Verdict(ParseTypedCreate(R"({"kind":"Cluster","name":"abc",)" + spec + "}", *cluster,
+                                     Regions())),
+            "VAL-008");
+  EXPECT_EQ(Verdict(ParsePatch("{" + spec + "}", cluster, Regions())), "VAL-008");
 }
 
 TEST(SpecCheckTest, APatchIsCheckedWhereItsKindIsKnown) {

@@ -63,5 +63,14 @@ TEST(FieldSelectionTest, WhatIsNoFieldIsNamed) {
   }
 }
 
+TEST(FieldSelectionTest, OfVeryManyThatAreNoneOnlySomeAreNamed) {
+  std::string query = "fields=x";
+  for (int i = 0; i < 1000; ++i) {
+    query += ",x";
+  }
+  const auto parsed = FieldSelection::Parse(*MakeRequest("GET", "/x?" + query));
+  EXPECT_EQ(std::get<Problem>(parsed).errors.size(), 20U);
+}
+
 }  // namespace
 }  // namespace api

@@ -82,5 +82,13 @@ TEST(LabelsTest, AllBadOnesAreNamed) {
   EXPECT_EQ(errors[3].field, "labels[z z]");
 }
 
+TEST(LabelsTest, OfVeryManyBadOnesOnlySomeAreNamed) {
+  Labels labels;
+  for (int i = 0; i < 1000; ++i) {
+    labels["-" + std::to_string(i)] = "!";
+  }
+  EXPECT_LE(CheckLabels(labels).size(), kLabelErrorsTold + 1);
+}
+
 }  // namespace
 }  // namespace projections

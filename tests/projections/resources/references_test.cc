@@ -80,6 +80,14 @@ class ReferenceTest : public testing::Test {
   int sources_ = 0;
 };
 
+TEST_F(ReferenceTest, OfVeryManyUnknownTypesOnlySomeAreNamed) {
+  RequestedReferences references;
+  for (int i = 0; i < 1000; ++i) {
+    references["t" + std::to_string(i)] = {};
+  }
+  EXPECT_EQ(CheckReferences(references, *store_.registry().FindKind("OptSource")).size(), 20U);
+}
+
 TEST_F(ReferenceTest, ACreateNamesTargetsOfItsTypes) {  // 76
   EXPECT_EQ(Verdict("RefSource", To("dep", "RefTarget", {a_})), "ok");
   EXPECT_THAT(Verdict("RefSource", To("other", "RefTarget", {a_})),
