@@ -20,6 +20,8 @@ using Entities = std::vector<EntityDescriptor>;
 
 // Segments that routes of their own take.
 constexpr std::array<std::string_view, 2> kReservedPlurals = {"resources", "openapi"};
+// The same below a resource, where those of its children stand too.
+constexpr std::array<std::string_view, 3> kReservedBelow = {"statuses", "history", "force-delete"};
 constexpr std::size_t kMaxKind = 100;
 constexpr std::size_t kMaxConditionType = 100;
 
@@ -56,6 +58,11 @@ absl::Status CheckNames(const EntityDescriptor& entity) {
   if (std::ranges::find(kReservedPlurals, entity.plural) != kReservedPlurals.end()) {
     return Wrong(entity, absl::StrFormat("plural \"%s\" is reserved", entity.plural));
   }
+  if (!entity.is_root() &&
+      std::ranges::find(kReservedBelow, entity.plural) != kReservedBelow.end()) {
+    return Wrong(entity,
+                 absl::StrFormat("plural \"%s\" is reserved below other resources", entity.plural));
+  }
   return absl::OkStatus();
 }
 
@@ -68,10 +75,16 @@ absl::Status CheckBounds(const EntityDescriptor& entity) {
                                          entity.name_max_len, entity.name_min_len));
   }
   std::set<std::string_view> adapters;
+  std::set<std::string> types;
   for (const std::string& adapter : entity.required_adapters) {
     if (adapter.empty() || !adapters.insert(adapter).second) {
       return Wrong(entity,
                    absl::StrFormat("required adapter \"%s\" is empty or named twice", adapter));
+    }
+    if (!types.insert(AdapterConditionType(adapter)).second) {
+      return Wrong(entity, absl::StrFormat("required adapter \"%s\": another one makes the "
+                                           "condition %s too",
+                                           adapter, AdapterConditionType(adapter)));
     }
   }
   if (entity.require_spec_schema && entity.spec_schema_name.empty()) {

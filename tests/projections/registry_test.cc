@@ -58,6 +58,16 @@ TEST(RegistryTest, PluralsOfOtherRoutesAreReserved) {
   ExpectRefused({Root("A", "resources")}, "A: plural \"resources\" is reserved");
   ExpectRefused({Root("A", "openapi")}, "reserved");
   ExpectRefused({Root("A", "a/b")}, "no lower-case URL segment");
+  for (const char* plural : {"statuses", "history", "force-delete"}) {
+    ExpectRefused({Root("A", "as"), Child("B", plural, "A")}, "reserved below other resources");
+    EXPECT_TRUE(Registry::Create({Root("B", plural)}).ok());
+  }
+}
+
+TEST(RegistryTest, AdaptersHaveConditionsOfTheirOwn) {
+  EntityDescriptor entity = Root("A", "as");
+  entity.required_adapters = {"a-b", "aB"};
+  ExpectRefused({entity}, "makes the condition ABSuccessful too");
 }
 
 TEST(RegistryTest, ParentsAreKnownAndFormNoCycle) {
