@@ -27,7 +27,8 @@ absl::StatusOr<std::optional<engine::Position>> RemovedResources::Find(
   RETURN_IF_ERROR(BeginTurn(deadline));
   const absl::Status status = ReadUpTo(journal, head, deadline);
   std::optional<engine::Position> found;
-  if (const auto at = tombstones_.find(engine::Checksum64(id)); at != tombstones_.end()) {
+  const auto at = tombstones_.find(engine::Checksum64(id));
+  if (at != tombstones_.end() && at->second <= head.position) {
     found = at->second;
   }
   EndTurn();
@@ -60,15 +61,27 @@ void RemovedResources::Forget() {
   read_ = {};
 }
 
+// Whether the store has what was read last.
+absl::StatusOr<bool> RemovedResources::IsStillThere(engine::Journal& journal,
+                                                    engine::Deadline deadline) const {
+  ASSIGN_OR_RETURN(const std::vector<engine::Record> rows,
+                   journal.ReadStream(schemas::kResourcesStream, read_.position, 1, deadline));
+  return !rows.empty() && rows.front().position == read_.position &&
+         rows.front().digest == read_.digest;
+}
+
 absl::Status RemovedResources::ReadUpTo(engine::Journal& journal, const engine::StreamCursor& head,
                                         engine::Deadline deadline) {
-  // The store went back, or another way: what is known is of no use.
-  if (read_.position > head.position ||
-      (read_.position == head.position && read_.digest != head.digest)) {
-    Forget();
+  bool is_known = read_.position == head.position && read_.digest == head.digest;
+  // A caller with a newer view had its turn first. Or the store went back.
+  if (read_.position > head.position) {
+    ASSIGN_OR_RETURN(is_known, IsStillThere(journal, deadline));
   }
-  if (read_.position == head.position) {
+  if (is_known) {
     return absl::OkStatus();
+  }
+  if (read_.position >= head.position) {
+    Forget();  // It is another history.
   }
   ASSIGN_OR_RETURN(const std::vector<engine::StreamTail> tails, journal.Tails(deadline));
   if (const engine::Position floor = FloorIn(tails); floor != floor_) {
@@ -80,8 +93,9 @@ absl::Status RemovedResources::ReadUpTo(engine::Journal& journal, const engine::
         const std::vector<engine::Record> rows,
         journal.ReadStream(schemas::kResourcesStream,
                            engine::Next(std::max(read_.position, floor_)), kPageRows, deadline));
-    if (rows.empty()) {
-      return absl::UnavailableError("the store ends before the view that it gave");
+    if (rows.empty() || rows.front().position > head.position) {
+      return absl::UnavailableError(
+          "the store ends before the view that it gave, or was compacted past it");
     }
     const bool follows = rows.front().position == engine::Next(read_.position);
     if (read_.position != engine::Position::kBeforeFirst && follows &&

@@ -38,6 +38,7 @@ class RemovedResources {
  private:
   absl::Status ReadUpTo(engine::Journal& journal, const engine::StreamCursor& head,
                         engine::Deadline deadline);
+  absl::StatusOr<bool> IsStillThere(engine::Journal& journal, engine::Deadline deadline) const;
   absl::Status BeginTurn(engine::Deadline deadline);
   void EndTurn();
   void Take(const std::vector<engine::Record>& rows, engine::Position last);

@@ -123,6 +123,34 @@ TEST_F(ChangesTest, TombstonesAreFound) {
   EXPECT_EQ(Removed("b"), later);
 }
 
+// Whoever has the older view may have its turn later; the stream is not read again for that.
+TEST_F(ChangesTest, AnOlderViewForgetsNothing) {
+  Write("a");
+  const Position gone = Write("a", "t", engine::kTombstone);
+  Write("b");
+  const engine::StreamCursor older = head_;
+  const Position later = Write("b", "t", engine::kTombstone);
+  Write("c");
+  EXPECT_EQ(Removed("b"), later);
+  RaiseFloor(gone);  // Who reads again does not find it any more.
+  EXPECT_EQ(*removed_.Find(journal(), "a", older, support::Soon()), gone);
+  EXPECT_EQ(*removed_.Find(journal(), "b", older, support::Soon()), std::nullopt);
+  EXPECT_EQ(Removed("b"), later);
+}
+
+TEST_F(ChangesTest, AViewThatCompactionHasPassedIsNotReadFor) {
+  for (const char* key : {"a", "b"}) {
+    Write(key);
+  }
+  const engine::StreamCursor older = head_;
+  for (const char* key : {"c", "d", "e"}) {
+    Write(key);
+  }
+  RaiseFloor(Position{4});
+  EXPECT_THAT(removed_.Find(journal(), "x", older, support::Soon()).status(),
+              StatusIs(absl::StatusCode::kUnavailable));
+}
+
 TEST_F(ChangesTest, TombstonesOfAnotherHistoryAreForgotten) {
   Write("a", "t", engine::kTombstone);
   Write("b");
