@@ -5,9 +5,10 @@
 namespace api {
 namespace {
 
-std::size_t CostOf(const engine::Record& record) {
-  // The text that is made of it is about as long again.
-  return 2 * engine::RowCost(record.key.size(), record.payload.size());
+std::size_t CostOf(const RecentRecord& row) {
+  // The text that is made of it is about as long again. What a tombstone held before may be held
+  // by nobody else any more.
+  return 2 * engine::RowCost(row.record.key.size(), row.record.payload.size()) + row.before.size();
 }
 
 bool ComesBefore(const engine::Record& a, const engine::Record& b) {
@@ -98,12 +99,12 @@ void Recent::Add(const RecentPtr& row) {
   }
   stream.rows.push_back(row);
   stream.end = {record.stream, record.position, record.digest};
-  bytes_ += CostOf(record);
+  bytes_ += CostOf(*row);
 }
 
 void Recent::Clear(Stream& stream) {
   for (const RecentPtr& row : stream.rows) {
-    bytes_ -= CostOf(row->record);
+    bytes_ -= CostOf(*row);
   }
   stream.rows.clear();
 }
@@ -122,7 +123,7 @@ void Recent::Trim() {
     if (oldest == nullptr) {
       return;
     }
-    bytes_ -= CostOf(oldest->rows.front()->record);
+    bytes_ -= CostOf(*oldest->rows.front());
     oldest->rows.pop_front();
   }
 }

@@ -18,7 +18,7 @@ class RecentTest : public testing::Test {
   void SetUp() override { recent_.Start(View()); }
 
   // One transaction with a record in each of these streams.
-  void Commit(std::vector<StreamId> streams) {
+  void Commit(std::vector<StreamId> streams, const std::string& key = "", std::uint16_t flags = 0) {
     ++tx_;
     for (const StreamId stream : streams) {
       engine::StreamCursor& end = ends_[stream];
@@ -26,6 +26,8 @@ class RecentTest : public testing::Test {
       record.stream = stream;
       record.position = engine::Next(end.position);
       record.tx = engine::Tx{tx_};
+      record.key = key;
+      record.flags = flags;
       record.payload = engine::Payload(std::string(100, 'x'));
       record.checksum = tx_;
       record.digest = engine::ChainDigest(end.digest, record.checksum);
@@ -95,6 +97,16 @@ TEST_F(RecentTest, TheOldestGoFirst) {
   EXPECT_EQ(ReadFrom(0, 0).second, Recent::Reach::kBehind);
   EXPECT_EQ(ReadFrom(5, 44), std::make_pair(std::string("B45"), Recent::Reach::kUpToDate));
   EXPECT_EQ(ReadFrom(0, 44).second, Recent::Reach::kBehind) << "one stream is enough";
+}
+
+TEST_F(RecentTest, WhatTombstonesHeldBeforeCounts) {
+  recent_.Start(View(),
+                [](const engine::Record&) { return engine::Payload(std::string(2000, 'x')); });
+  for (int i = 0; i < 4; ++i) {
+    Commit({kA}, "key", engine::kTombstone);
+  }
+  EXPECT_EQ(ReadFrom(1, 0).second, Recent::Reach::kBehind);
+  EXPECT_EQ(ReadFrom(3, 0).first, "A4");
 }
 
 TEST_F(RecentTest, AStreamThatStartsOverIsNotGoneOnWith) {
