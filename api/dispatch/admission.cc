@@ -78,6 +78,9 @@ Admission::Verdict Admission::Authenticate(const Request& request, bool may_need
   if (has_name) {
     caller.actor = *known->actor;
   }
+  if (known != nullptr) {
+    caller.until = known->until;
+  }
   return caller;
 }
 

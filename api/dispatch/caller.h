@@ -10,6 +10,7 @@
 #include <absl/status/statusor.h>
 
 #include "api/http/request.h"
+#include "engine/base/deadline.h"
 #include "projections/resources/tenant_scope.h"
 
 namespace api {
@@ -25,6 +26,9 @@ struct Caller {
   // The system itself, where tenants are told apart: it sees everything and reports statuses, and
   // changes nothing else.
   bool is_system = false;
+  // From then on the credentials are no good any more; who is answered for longer than that has to
+  // look at it.
+  engine::Deadline until = engine::Deadline::Infinite();
 };
 
 // The bearer tokens of operators. Immutable, so thread-safe; never blocks.

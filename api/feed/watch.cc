@@ -118,7 +118,7 @@ absl::Status HealthOf(const engine::View& view, const std::vector<engine::Stream
 }
 
 Audience AudienceOf(const Caller& caller, Lane& lane) {
-  Audience audience{.is_admin = caller.is_admin};
+  Audience audience{.is_admin = caller.is_admin, .until = caller.until};
   if (!caller.tenant.is_all()) {
     audience.sees = [tenant = caller.tenant, &lane](const engine::Record& record,
                                                     const engine::Payload& before) {

@@ -91,6 +91,9 @@ void WatchStream::Fill(engine::Duration now, std::string& out) {
   if (is_ending_) {
     return Finish("end", "the server is going down", out);
   }
+  if (!GUARD("watch.expired", !audience_.until.HasPassed())) {
+    return Finish("expired", "the token has expired; with a new one, go on from the last id", out);
+  }
   TakeBacklog(now, out);
   for (int rows = 0; !has_ended_ && out.size() < kPieceBytes; ++rows) {
     if (rows == kPieceRows) {

@@ -34,6 +34,8 @@ struct Audience {
   bool is_admin = false;
   // Given a record and, of a tombstone, what its key held before. Empty: everything is seen.
   std::function<bool(const engine::Record&, const engine::Payload& before)> sees = {};
+  // Nothing is shown from then on: what says who this is has expired.
+  engine::Deadline until = engine::Deadline::Infinite();
 };
 
 // One thread (the transport's), but for what a worker hands back.

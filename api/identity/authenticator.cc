@@ -99,7 +99,8 @@ AuthVerdict Authenticator::Check(const Request& request, bool may_need_keys) con
     const Opinion opinion = Judge(issuer, request, token);
     if (opinion == Opinion::kAccepted) {
       return Authenticated{
-          issuer.identity.Resolve(request, *token->Claims(), options_.trusted_proxies)};
+          issuer.identity.Resolve(request, *token->Claims(), options_.trusted_proxies),
+          engine::Deadline::After(GoodFor(*token->Claims(), clock_.Now()), clock_)};
     }
     if (opinion == Opinion::kNoKeys || opinion == Opinion::kUnknownKey) {
       unsure = issuer.keys.get();

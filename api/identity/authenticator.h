@@ -22,6 +22,7 @@
 #include "api/identity/options.h"
 #include "api/identity/token.h"
 #include "engine/base/clock.h"
+#include "engine/base/deadline.h"
 
 namespace api {
 
@@ -29,6 +30,7 @@ namespace api {
 // be recorded: enough to read, not to change anything.
 struct Authenticated {
   std::optional<std::string> actor;
+  engine::Deadline until = engine::Deadline::Infinite();  // When the token has expired.
 };
 
 // Why nobody is: kUnauthenticated, kInvalidCredentials, kInvalidToken, or kUnavailable while an

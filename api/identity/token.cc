@@ -144,4 +144,14 @@ ClaimVerdict CheckClaims(const JsonObject& claims, const ClaimRules& rules, engi
                                                                   : ClaimVerdict::kExpired;
 }
 
+engine::Duration GoodFor(const JsonObject& claims, engine::Timestamp now) {
+  constexpr double kTenYears = 10 * 365 * 86400.0;
+  const JsonValue* expires = claims.if_contains("exp");
+  const double end = expires == nullptr ? 0 : SecondsOf(*expires).value_or(0);
+  const double leeway = std::chrono::duration<double>(kClaimLeeway).count();
+  const double left = end + leeway - static_cast<double>(now.micros) / 1e6;
+  return std::chrono::duration_cast<engine::Duration>(
+      std::chrono::duration<double>(std::clamp(left, 0.0, kTenYears)));
+}
+
 }  // namespace api

@@ -64,4 +64,7 @@ enum class ClaimVerdict {
 };
 ClaimVerdict CheckClaims(const JsonObject& claims, const ClaimRules& rules, engine::Timestamp now);
 
+// How long claims that are good now stay so; ten years at most.
+engine::Duration GoodFor(const JsonObject& claims, engine::Timestamp now);
+
 }  // namespace api

@@ -93,7 +93,9 @@ TEST_F(AdmissionTest, ATokenIsRequired) {
   EXPECT_EQ(Status("POST", {{"Authorization", "Bearer garbage"}}), 401);
   EXPECT_EQ(Admitted("POST", {Token()}).actor, "ann@x.example");
   EXPECT_FALSE(Admitted("POST", {Token()}).is_admin);
+  EXPECT_FALSE(Admitted("POST", {Token()}).until.IsInfinite());
   EXPECT_EQ(Admitted("POST", {kOperator}).actor, "ops");
+  EXPECT_TRUE(Admitted("POST", {kOperator}).until.IsInfinite());
 }
 
 TEST_F(AdmissionTest, EveryFamilyRefusesInItsOwnManner) {

@@ -107,6 +107,20 @@ TEST(WatchStreamTest, WhatACallerMayNotSeeIsPassedOver) {
   EXPECT_EQ(PlaceOf(events[0]).position, 3u);
 }
 
+TEST(WatchStreamTest, EndsWhenItsTokenExpires) {
+  HookedEngine engine;
+  Half half(engine);
+  const auto expired = engine::Deadline::After(engine::Duration(0));
+  const auto watch = half.Watch({schemas::kResourcesStream}, "", {.until = expired});
+  Writer(engine.journal()).Write(0, 1);
+  const BodySource::Piece piece = watch->Next();
+  EXPECT_TRUE(piece.is_last);
+  const std::vector<Event> events = ParseEvents(piece.bytes);
+  ASSERT_THAT(events, SizeIs(2));  // Where it begins, and this.
+  EXPECT_EQ(events[1].type, "expired");
+  EXPECT_EQ(events[1].id, events[0].id);
+}
+
 TEST(WatchStreamTest, ASilentWatchSaysThatItIsThereAndWhere) {
   HookedEngine engine;
   Half half(engine, std::size_t{1} << 20, {.heartbeat = std::chrono::milliseconds(1)});

@@ -146,6 +146,17 @@ TEST(ClaimsTest, ATokenEnds) {
   EXPECT_EQ(Check(ending("null")), ClaimVerdict::kBad);
 }
 
+TEST(ClaimsTest, ATokenIsGoodUpToItsEnd) {
+  const auto left = [](std::string_view exp) {
+    const JsonParse parsed = ParseJson(absl::StrFormat(R"({"exp":%s})", exp));
+    return GoodFor(parsed.value->get_object(), {1'000'000'000});
+  };
+  EXPECT_EQ(left("1000"), kClaimLeeway);
+  EXPECT_EQ(left("1060.5"), kClaimLeeway + std::chrono::milliseconds(60'500));
+  EXPECT_EQ(left("10"), engine::Duration(0));
+  EXPECT_EQ(left("18446744073709551615"), std::chrono::hours(24) * 3650);
+}
+
 TEST(ClaimsTest, ATokenWithoutAnEndIsNone) {
   EXPECT_EQ(Check(R"({"iss":"https://a.example"})"), ClaimVerdict::kBad);
 }
