@@ -37,8 +37,13 @@ Refusal RefuseForSources(const ResourceEntry& target,
                          const TenantScope& tenant) {
   std::string named;
   std::size_t more = 0;
+  bool has_hidden = false;  // How many there are is not the caller's business either.
   for (std::size_t count = 0; const ResourceEntry* source : sources) {
-    if (count == kSourcesNamed || !GUARD("resources.referenced-tenant", tenant.Sees(*source))) {
+    if (!GUARD("resources.referenced-tenant", tenant.Sees(*source))) {
+      has_hidden = true;
+      continue;
+    }
+    if (count == kSourcesNamed) {
       ++more;
       continue;
     }
@@ -46,7 +51,10 @@ Refusal RefuseForSources(const ResourceEntry& target,
     ++count;
   }
   if (more > 0) {
-    named += absl::StrFormat("%s%d more", named.empty() ? "" : " and ", more);
+    named += absl::StrFormat(" and %d more", more);
+  }
+  if (has_hidden) {
+    named += named.empty() ? "what is not shown here" : ", and by what is not shown here";
   }
   return {RefusalReason::kReferenced,
           absl::StrFormat("%s '%s' cannot be deleted: it, or what would go with it, is referenced "
