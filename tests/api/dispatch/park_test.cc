@@ -16,7 +16,6 @@ namespace {
 
 using dispatch_test::HeaderOf;
 using dispatch_test::HookedEngine;
-using dispatch_test::MakeRequest;
 using dispatch_test::Slot;
 using support::StatusIs;
 using testing::HasSubstr;
