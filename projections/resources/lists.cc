@@ -26,6 +26,8 @@ ListPlan::ListPlan(const ResourcesImage& image, const StatusesImage* statuses,
     : statuses_(statuses),
       scope_(scope),
       options_(options),
+      needles_(options.search == nullptr ? std::vector<search::Needle>()
+                                         : search::NeedlesOf(*options.search)),
       candidates_(FindCandidates(image, statuses, scope_, options_)),
       is_exact_((AskedBy(scope_, options_) & ~candidates_.covers) == 0) {
   ENGINE_CHECK(options.page > 0);
@@ -47,6 +49,10 @@ bool ListPlan::Fits(const ResourceEntry& entry) const {
          GUARD("lists.kind", scope_.kind.empty() || entry.kind() == scope_.kind) &&
          GUARD("lists.owner", scope_.owner_id.empty() || entry.owner_id() == scope_.owner_id) &&
          (scope_.ref_target_id.empty() || RefersTo(entry, scope_.ref_type, scope_.ref_target_id)) &&
+         std::ranges::all_of(needles_,
+                             [spec = schemas::Text(entry.table().spec())](const auto& needle) {
+                               return search::MayHave(spec, needle);
+                             }) &&
          (options_.search == nullptr || search::Matches(*options_.search, entry, statuses_));
 }
 

@@ -10,9 +10,11 @@
 #pragma once
 
 #include <cstddef>
+#include <vector>
 
 #include "projections/resources/candidates.h"
 #include "projections/resources/image.h"
+#include "projections/search/needles.h"
 #include "projections/statuses/image.h"
 
 namespace projections {
@@ -45,6 +47,7 @@ class ListPlan {
   const StatusesImage* statuses_;
   ListScope scope_;
   ListOptions options_;
+  std::vector<search::Needle> needles_;
   Candidates candidates_;
   bool is_exact_;
 };

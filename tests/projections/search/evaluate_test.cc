@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "projections/resources/entry.h"
+#include "projections/search/needles.h"
 #include "projections/search/parser.h"
 #include "tests/projections/resources/store.h"
 #include "tests/support/status_matchers.h"
@@ -32,7 +33,13 @@ class EvaluateTest : public testing::Test {
   bool Finds(std::string_view text) const {
     const auto node = ParseSearch(text);
     EXPECT_TRUE(node.ok()) << node.status();
-    return node.ok() && Matches(*node, *store_.Find(id_), nullptr);
+    const bool found = node.ok() && Matches(*node, *store_.Find(id_), nullptr);
+    if (found) {
+      for (const Needle& needle : NeedlesOf(*node)) {
+        EXPECT_TRUE(MayHave(schemas::Text(store_.Find(id_)->table().spec()), needle)) << text;
+      }
+    }
+    return found;
   }
 
   TestStore store_;

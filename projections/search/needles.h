@@ -1,0 +1,31 @@
+// Needles: a quick look at whether a spec can be what a search looks for, before the search itself
+// is held against the resource. Most resources are none of it, and looking for a few bytes in a
+// spec takes a fraction of the time that walking its members does.
+//
+// Pure functions; thread-safe, never block.
+
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "projections/search/tree.h"
+
+namespace projections::search {
+
+// A member, somewhere in a spec, with a text.
+struct Needle {
+  std::string key;    // As it stands before its value: `"region":`.
+  std::string value;  // Has no character that JSON escapes.
+};
+
+// All that a spec must have for the search to be true: of the tests for equality with a text that
+// stand alone or between the outermost `and`s.
+std::vector<Needle> NeedlesOf(const Node& node);
+
+// False: no member of the spec, at any depth, has that key and value. True says nothing.
+// REQUIRES: `spec` is canonical JSON.
+bool MayHave(std::string_view spec, const Needle& needle);
+
+}  // namespace projections::search
