@@ -119,6 +119,38 @@ TEST_F(SynchronousStandbyTest, WithoutTheStandbyNothingIsAcknowledgedAndAllIsRea
   EXPECT_FALSE(killed.contains("behind"));
 }
 
+// An administrator takes the names away under open connections: what is written from then on could
+// be lost, so nothing is.
+TEST_F(SynchronousStandbyTest, AServerThatDemandsAStandbyWritesNothingWhileThereAreNoNames) {
+  ASSERT_NO_FATAL_FAILURE(Serve({"--require-synchronous"}));
+  ASSERT_TRUE(replicas_->Kill(0, "kept"));
+  ASSERT_OK(primary_->Set("synchronous_standby_names", ""));
+  primary_->Reload();
+  for (std::size_t i = 0; i < replicas_->size(); ++i) {
+    ASSERT_TRUE(Becomes([&] {
+      const auto refused = replicas_->TryKill(i, "perhaps");
+      return refused.ok() && refused->status == 503;
+    }));
+    ASSERT_OK_AND_ASSIGN(const support::HttpResponse refused, replicas_->TryKill(i, "never"));
+    EXPECT_EQ(refused.status, 503);
+    EXPECT_THAT(refused.body, HasSubstr(R"("outcome":"none")"));
+    EXPECT_THAT(refused.body, HasSubstr("wait for no synchronous standby"));
+    EXPECT_TRUE(Becomes([&] {
+      const auto ready = replicas_->Get(i, "/readyz");
+      return ready.ok() && ready->status == 503 &&
+             ready->body.find("synchronous") != std::string::npos;
+    }));
+    EXPECT_TRUE(Becomes([&] { return !replicas_->Killed(i).ok(); })) << "nothing is proven";
+  }
+  ASSERT_OK(primary_->Set("synchronous_standby_names", "two"));
+  primary_->Reload();
+  ASSERT_TRUE(replicas_->WaitUntilReady());
+  EXPECT_TRUE(replicas_->Kill(1, "later"));
+  ASSERT_OK_AND_ASSIGN(const Names killed, replicas_->Killed(0));
+  EXPECT_TRUE(killed.contains("kept") && killed.contains("later"));
+  EXPECT_FALSE(killed.contains("never"));
+}
+
 // Primary and server are stopped together, so that neither finds out that the other was away: when
 // they wake up, each is all right with the other, and both are wrong.
 TEST_F(SynchronousStandbyTest, AServerThatWakesUpWithItsOldPrimaryTellsNobodyWhatWasTrueBefore) {
