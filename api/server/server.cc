@@ -13,6 +13,7 @@
 #include "engine/expected_head.h"
 #include "engine/history.h"
 #include "projections/all.h"
+#include "schemas/own_level.h"
 #include "schemas/streams.h"
 
 namespace api {
@@ -174,6 +175,7 @@ absl::Status Server::Listen() {
 
 absl::Status Server::Open(engine::Engine& engine) {
   StoreOptions store;
+  store.heartbeat.feature_level = schemas::OwnFeatureLevel();
   store.max_queue = options_.transport.max_queue;
   store.snapshots.dir = options_.snapshot_dir;
   store.past = projections::ResourceProjections;

@@ -192,6 +192,19 @@ std::set<std::string> NamesOn(const std::string& url) {
   }
 }
 
+// Of /metrics; 0 when it is not there.
+double Metric(const std::string& url, const std::string& name) {
+  HttpClient http(url);
+  const auto page = http.Get("/metrics");
+  const std::size_t at = page.ok() ? page->body.find("\n" + name + " ") : std::string::npos;
+  return at == std::string::npos ? 0 : std::atof(page->body.c_str() + at + name.size() + 2);
+}
+
+bool BecomesLevel(const HaloServer& server, int level) {
+  return support::WaitFor([&] { return Metric(server.url(), "halo_feature_level") == level; },
+                          Soon(), std::chrono::milliseconds(20));
+}
+
 class RollingTest : public testing::Test {
  protected:
   void SetUp() override {
@@ -255,6 +268,29 @@ TEST_F(RollingTest, TwoBuildsServeOneDatabaseThroughAnUpgradeAndBack) {
                                             "--database-url-file", store_->flags()[1]}},
                                   Soon()));
   std::printf("[          ] %zu changes acknowledged\n", acknowledged.size());
+}
+
+// What only the next build can read is written when nobody is left who cannot, and no more when
+// somebody is back who cannot.
+TEST_F(RollingTest, TheFeatureLevelIsThatOfTheOldestBuildThatServes) {
+  const std::string now = support::Program("halo-server");
+  auto old_one = Start(now);
+  ASSERT_OK(MigrateToNext());
+  auto new_one = Start(kNext);
+  auto new_two = Start(kNext);
+  ASSERT_TRUE(
+      support::WaitFor([&] { return Metric(new_one->url(), "halo_replicas") == 3; }, Soon()));
+  EXPECT_TRUE(BecomesLevel(*new_one, 1));
+  EXPECT_TRUE(BecomesLevel(*old_one, 1));
+  ASSERT_OK(old_one->Stop());
+  // As if the minute had passed for which a replica counts that is not heard of.
+  ASSERT_OK(
+      support::Sql(store_->owner_url(), "delete from halo_heartbeat where feature_level = 1"));
+  EXPECT_TRUE(BecomesLevel(*new_one, 2));
+  EXPECT_TRUE(BecomesLevel(*new_two, 2));
+  old_one = Start(now);
+  EXPECT_TRUE(BecomesLevel(*new_one, 1));
+  EXPECT_TRUE(BecomesLevel(*new_two, 1));
 }
 
 // A next build never serves the schema of before.
