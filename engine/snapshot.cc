@@ -101,6 +101,19 @@ absl::Status Disagrees(const SavedStream& saved, std::string_view why) {
       "stream %d position %d: %s", Raw(saved.cursor.stream), Raw(saved.cursor.position), why));
 }
 
+// What the store has at the cursor. Nothing is read where the stream ends there: the row may lie
+// where nothing was read for long.
+absl::StatusOr<Digest> DigestAt(Journal& journal, const StreamCursor& cursor,
+                                const StreamTail& tail, Deadline deadline) {
+  if (cursor.position == tail.position) {
+    return tail.digest;
+  }
+  ASSIGN_OR_RETURN(const std::vector<Record> rows,
+                   journal.ReadStream(cursor.stream, cursor.position, 1, deadline));
+  const bool found = !rows.empty() && rows.front().position == cursor.position;
+  return found ? rows.front().digest : Digest::kEmpty;
+}
+
 absl::Status CheckStream(Journal& journal, const SavedStream& saved, const StreamTail& tail,
                          Deadline deadline) {
   const StreamCursor& cursor = saved.cursor;
@@ -113,12 +126,10 @@ absl::Status CheckStream(Journal& journal, const SavedStream& saved, const Strea
   if (cursor.position < tail.floor.position) {
     return Disagrees(saved, "the store was compacted past it");
   }
-  ASSIGN_OR_RETURN(const std::vector<Record> rows,
-                   journal.ReadStream(cursor.stream, cursor.position, 1, deadline));
-  const bool same = !rows.empty() && rows.front().position == cursor.position &&
-                    rows.front().digest == cursor.digest;
-  return GUARD("snapshot.agrees", same) ? absl::OkStatus()
-                                        : Disagrees(saved, "the store has another history");
+  ASSIGN_OR_RETURN(const Digest digest, DigestAt(journal, cursor, tail, deadline));
+  return GUARD("snapshot.agrees", digest == cursor.digest)
+             ? absl::OkStatus()
+             : Disagrees(saved, "the store has another history");
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 
 #include "engine/base/disk.h"
+#include "engine/snapshot.h"
 #include "tests/conformance/conformance.h"
 #include "tests/engine/file/data_directory.h"
 #include "tests/support/logs.h"
@@ -177,6 +178,29 @@ TEST_F(SealedTest, WithoutItOrWithADamagedOneAllIsReadAndItIsMadeAnew) {
   EXPECT_GT(Cost(), 20U * 1500U);
   EXPECT_THAT(support::LogLines(), testing::Contains(HasSubstr("of no use; they are read")));
   EXPECT_EQ(data_.ReadAll().at(kName), whole.at(kName));
+}
+
+// A stream that was quiet for long ends in a segment that nobody needs for anything else.
+TEST_F(SealedTest, ASnapshotIsComparedWithoutReadingWhatIsClosed) {
+  {
+    const auto engine = Reopen();
+    ASSERT_OK_AND_ASSIGN(const auto transaction, engine->journal().Begin(Soon()));
+    ASSERT_OK_AND_ASSIGN(const LockedState state, transaction->Read({}));
+    ASSERT_OK(transaction->Append(
+        conformance::RowBuilder(state).Add(conformance::kThings, "quiet", "thing").rows(), {}));
+    ASSERT_EQ(transaction->Commit(Soon()).kind, CommitOutcome::Kind::kCommitted);
+  }
+  Fill(20);
+  const auto engine = Reopen();
+  ASSERT_OK_AND_ASSIGN(const std::vector<StreamTail> tails, engine->journal().Tails(Soon()));
+  SnapshotHeader header;
+  for (const StreamTail& tail : tails) {
+    header.streams.push_back(
+        {.cursor = {tail.stream, tail.position, tail.digest}, .tx = tail.tx, .at = tail.at});
+  }
+  const std::uint64_t before = BytesRead();
+  EXPECT_OK(CheckAgrees(engine->journal(), header, Soon()));
+  EXPECT_EQ(BytesRead(), before);
 }
 
 // What a retry is answered with is not on disk in vain.
