@@ -31,8 +31,11 @@ std::optional<TraceContext> ParseTraceParent(std::string_view text) {
   if (!IsHex(version) || version == "ff" || (text.size() > kLength && !may_go_on)) {
     return std::nullopt;
   }
-  const TraceContext trace{text.substr(kTraceAt, 32), text.substr(kParentAt, 16)};
-  if (!IsId(trace.trace_id) || !IsId(trace.parent_id) || !IsHex(text.substr(kFlagsAt, 2))) {
+  const std::string_view flags = text.substr(kFlagsAt, 2);
+  // The lowest bit of the flags is set in the odd digits.
+  const bool is_sampled = std::string_view("13579bdf").find(flags.back()) != std::string_view::npos;
+  const TraceContext trace{text.substr(kTraceAt, 32), text.substr(kParentAt, 16), is_sampled};
+  if (!IsId(trace.trace_id) || !IsId(trace.parent_id) || !IsHex(flags)) {
     return std::nullopt;
   }
   return trace;

@@ -14,6 +14,7 @@ namespace api {
 struct TraceContext {
   std::string_view trace_id;   // 32 hexadecimal digits in lower case, not all zero.
   std::string_view parent_id;  // 16 of them: the caller's span.
+  bool is_sampled = false;     // Whether the caller keeps the trace.
 };
 
 // Empty without the header, and when it is malformed or there twice: then there is no trace, as

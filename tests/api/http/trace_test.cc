@@ -29,6 +29,7 @@ TEST(TraceTest, TheCallersTraceIsTaken) {
   ASSERT_TRUE(trace.has_value());
   EXPECT_EQ(trace->trace_id, kTrace);
   EXPECT_EQ(trace->parent_id, kParent);
+  EXPECT_TRUE(trace->is_sampled);
   EXPECT_EQ(TraceIdOf(request), kTrace);
   EXPECT_TRUE(TraceOf(With({Header("cc", "-what-comes-later")})).has_value());
 }
