@@ -54,7 +54,7 @@ Environment ReadEnvironment() {
   for (char** entry = environ; *entry != nullptr; ++entry) {
     const std::string_view text = *entry;
     const std::size_t equals = text.find('=');
-    if (text.starts_with("HALO_") || text.starts_with("HYPERFLEET_")) {
+    if (text.starts_with("HALO_") || text.starts_with("HYPERFLEET_") || text.starts_with("OTEL_")) {
       environment.emplace(text.substr(0, equals), text.substr(equals + 1));
     }
   }
@@ -178,6 +178,8 @@ void LogStart(const Settings& settings, const ServeConfig& config, const engine:
 // What is left to do when the last answer went out takes milliseconds, unless somebody else holds
 // it up.
 constexpr engine::Duration kCleanUpTime = std::chrono::seconds(3);
+// And what a collector of traces may take for those that are left.
+constexpr engine::Duration kFlushTime = std::chrono::seconds(5);
 
 int Serve(const Settings& settings, Signals& signals) {
   auto config = ReadServeConfig(settings);
@@ -194,6 +196,8 @@ int Serve(const Settings& settings, Signals& signals) {
   LogStart(settings, *config, **engine);
   const engine::Duration shutdown_timeout = config->shutdown_timeout;
   const char* const scheme = config->server.tls == nullptr ? "http" : "https";
+  const std::shared_ptr<Tracer> tracer = StartTracer(config->tracing);
+  config->server.tracer = tracer;
   auto server = Server::Start(**engine, std::move(config->server));
   if (!server.ok()) {
     return Fail(server.status(), kFailure);
@@ -208,8 +212,12 @@ int Serve(const Settings& settings, Signals& signals) {
   }
   const int number = signals.Wait();
   engine::Log(engine::Severity::kInfo, "shutting down", {{"signal", number}});
-  limit.Start(engine::Deadline::After(shutdown_timeout + kCleanUpTime));
+  const engine::Duration flush_time = tracer == nullptr ? engine::Duration(0) : kFlushTime;
+  limit.Start(engine::Deadline::After(shutdown_timeout + flush_time + kCleanUpTime));
   const bool whole = (*server)->Drain(engine::Deadline::After(shutdown_timeout));
+  if (tracer != nullptr) {
+    tracer->Flush(engine::Deadline::After(flush_time));
+  }
   engine::Log(engine::Severity::kInfo, "shut down", {{"all_answered", whole}});
   return 0;
 }

@@ -214,6 +214,7 @@ absl::StatusOr<ServeConfig> ReadServeConfig(const Settings& settings) {
   RETURN_IF_ERROR(ReadSpecSchemas(settings, config.server));
   RETURN_IF_ERROR(ReadRetention(settings, config.server));
   RETURN_IF_ERROR(ReadBackend(settings, config));
+  RETURN_IF_ERROR(ReadTracing(settings, config.tracing, config.without_effect));
   return config;
 }
 

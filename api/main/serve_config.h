@@ -9,6 +9,7 @@
 #include <absl/status/statusor.h>
 
 #include "api/main/settings.h"
+#include "api/main/tracing_config.h"
 #include "api/server/access_log.h"
 #include "api/server/async_log.h"
 #include "api/server/server.h"
@@ -33,6 +34,7 @@ struct ServeConfig {
   engine::postgres::Options direct_database;  // For migrations.
   bool auto_migrate = false;
   engine::Duration shutdown_timeout = std::chrono::seconds(20);
+  TracingConfig tracing;
   // Said once at start: what is open to whom. Empty: nothing to warn of.
   std::string warning;
   // Of the file, which several servers may share: settings that do nothing where this one keeps

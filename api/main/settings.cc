@@ -133,9 +133,9 @@ constexpr auto kKeys = std::to_array<Setting>({
      "headers that hold secrets", kBoth},
     {"log-masking-sensitive-fields", "", "logging.masking.fields", "WORD,...",
      "words in names of fields that hold secrets", kBoth},
-    {"", "", "logging.otel.enabled", "BOOL", "", 0, Effect::kNone},
-    {"", "", "tracing.enabled", "BOOL", "", 0, Effect::kNone},
-    {"", "", "tracing.service_name", "NAME", "", 0, Effect::kNone},
+    {"", "", "logging.otel.enabled", "BOOL", "", 0},
+    {"", "", "tracing.enabled", "BOOL", "", 0},
+    {"", "", "tracing.service_name", "NAME", "", 0},
     {"metrics-host", "", "metrics.host", "HOST", "with --metrics-port: --metrics-listen",
      kServeCommand},
     {"metrics-port", "", "metrics.port", "PORT", "with --metrics-host: --metrics-listen",
@@ -242,6 +242,11 @@ std::optional<Settings::Value> Settings::Find(std::string_view flag_or_key) cons
     return candidate.flag == flag_or_key || candidate.key == flag_or_key;
   });
   return setting == kSettings.end() ? std::nullopt : Find(*setting);
+}
+
+std::string Settings::Variable(std::string_view name) const {
+  const auto found = environment_.find(name);
+  return found == environment_.end() ? "" : found->second;
 }
 
 std::vector<Settings::Line> Settings::Dump() const {

@@ -89,6 +89,9 @@ class Settings {
   // By flag, or by key where there is no flag. Empty: nobody said anything.
   std::optional<Value> Find(std::string_view flag_or_key) const;
 
+  // A variable of the environment that is none of ours, such as OTEL_SERVICE_NAME. Empty: not set.
+  std::string Variable(std::string_view name) const;
+
   // Settings of this effect that somebody gave.
   std::vector<Value> Given(Effect effect) const;
 

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "api/http/trace.h"
+#include "api/server/request_facts.h"
 #include "engine/base/guard.h"
 #include "engine/base/log_format.h"
 
@@ -14,11 +15,6 @@ namespace {
 // What a line shows of all headers together.
 constexpr std::size_t kMaxHeaderBytes = 4096;
 
-bool IsProbe(const Request& request) {
-  return request.path() == "/healthz" || request.path() == "/readyz" ||
-         request.path() == "/metrics";
-}
-
 engine::Severity SeverityOf(const Request& request, int status) {
   if (IsProbe(request)) {
     return engine::Severity::kDebug;
@@ -27,17 +23,6 @@ engine::Severity SeverityOf(const Request& request, int status) {
     return engine::Severity::kError;
   }
   return status == 401 || status == 403 ? engine::Severity::kWarning : engine::Severity::kInfo;
-}
-
-// The plural in front of `/-` in `/api/hyperfleet/v1/clusters/-/nodepools/-/statuses`: the last.
-std::string_view ResourceTypeOf(const Request& request) {
-  const std::string_view label = request.route_label();
-  const std::size_t variable = label.rfind("/-");
-  if (variable == std::string_view::npos) {
-    return {};
-  }
-  const std::string_view before = label.substr(0, variable);
-  return before.substr(before.rfind('/') + 1);
 }
 
 std::vector<engine::LogField> FieldsOf(const Request& request) {

@@ -8,6 +8,7 @@
 #include "api/resources/routes.h"
 #include "api/server/identity_metrics.h"
 #include "api/server/process_metrics.h"
+#include "api/server/tracing.h"
 #include "api/server/version.h"
 #include "engine/base/status_macros.h"
 #include "engine/expected_head.h"
@@ -217,6 +218,10 @@ void Server::AddRoutes() {
   router_.SetObserver([this](const Request& request, int status, double seconds) {
     metrics_.Observe(request, status, seconds);
     access_log_.Answered(request, status, seconds);
+    if (options_.tracer != nullptr) {
+      RecordRequest(request, status, seconds, engine::SystemClock().Now(),
+                    options_.tls == nullptr ? "http" : "https", *options_.tracer);
+    }
   });
   router_.SetArrivalObserver([this](const Request& request) { access_log_.Arrived(request); });
   AddHealthRoutes(router_, *readiness_, options_.backend_facts);
@@ -277,6 +282,9 @@ void Server::AddMetricSources() {
     std::ranges::stable_sort(samples.begin() + first, samples.end(), {}, &Sample::name);
   });
   metrics_.AddSource(AddProcess);
+  if (options_.tracer != nullptr) {
+    metrics_.AddSource([this](Samples& samples) { AddTracing(*options_.tracer, samples); });
+  }
   metrics_.AddSource([this](Samples& samples) { AddReconciliations(samples); });
   metrics_.AddElector(compaction_->elector());
   metrics_.AddClockSkew(compaction_->clock_skew());

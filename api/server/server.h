@@ -36,6 +36,7 @@
 #include "api/server/metrics.h"
 #include "api/server/service_routes.h"
 #include "api/spec_schema/spec_schemas.h"
+#include "api/tracing/tracer.h"
 #include "engine/engine.h"
 #include "projections/registry.h"
 
@@ -62,6 +63,8 @@ struct ServerOptions {
   // Between two fetches because of keys that an issuer did not have (api/identity/key_source.h).
   engine::Duration key_pause = KeySourceOptions().pause;
   AccessLogOptions access_log = {};
+  // Gets a span for each request of the main listener; null: there are no traces.
+  std::shared_ptr<Tracer> tracer = {};
   projections::Registry registry = projections::Registry::Stock();
   // What the registry's kinds demand of specs.
   SpecSchemas spec_schemas = {};

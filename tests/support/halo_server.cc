@@ -78,7 +78,8 @@ absl::StatusOr<Finished> RunHalo(const std::vector<std::string>& args) {
 absl::StatusOr<std::unique_ptr<HaloServer>> HaloServer::Start(const TestStore& store,
                                                               const std::vector<std::string>& more,
                                                               const std::string& operator_name,
-                                                              const std::string& program) {
+                                                              const std::string& program,
+                                                              const std::vector<std::string>& env) {
   std::unique_ptr<HaloServer> server(new HaloServer);
   ASSIGN_OR_RETURN(const std::string admins,
                    store.directory().Write("admins", operator_name + ":" + kToken + "\n"));
@@ -86,7 +87,7 @@ absl::StatusOr<std::unique_ptr<HaloServer>> HaloServer::Start(const TestStore& s
                                    "--log-level", "warn",  "--admin-token-file", admins};
   argv.insert(argv.end(), store.flags().begin(), store.flags().end());
   argv.insert(argv.end(), more.begin(), more.end());
-  ASSIGN_OR_RETURN(server->process_, Process::Start({.argv = argv}));
+  ASSIGN_OR_RETURN(server->process_, Process::Start({.argv = argv, .env = env}));
   constexpr std::string_view kListening = "listening on ";
   ASSIGN_OR_RETURN(const std::string line,
                    server->process_->WaitForLine(kListening, StartDeadline()));

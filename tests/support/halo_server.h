@@ -68,11 +68,11 @@ absl::StatusOr<Finished> RunHalo(const std::vector<std::string>& args);
 class HaloServer {
  public:
   // Blocks until it says where it listens. `more` are further flags. Admin() is the operator of
-  // this name. `program` is the path of another build of the server.
+  // this name. `program` is the path of another build of the server. `env` is as of a Process.
   static absl::StatusOr<std::unique_ptr<HaloServer>> Start(
       const TestStore& store, const std::vector<std::string>& more = {},
-      const std::string& operator_name = "ops",
-      const std::string& program = Program("halo-server"));
+      const std::string& operator_name = "ops", const std::string& program = Program("halo-server"),
+      const std::vector<std::string>& env = {});
 
   const std::string& url() const { return url_; }
   Process& process() { return *process_; }
