@@ -2,8 +2,12 @@
 // against `psql` copying the same rows in binary to nowhere. HALO_BENCH_ROWS sets their number.
 
 #include <cstdlib>
+#include <fstream>
+#include <string>
+#include <string_view>
 
 #include <benchmark/benchmark.h>
+#include <malloc.h>
 
 #include "bench/floors/postgres.h"
 #include "bench/support/kills.h"
@@ -31,9 +35,28 @@ Workbench& Filled(Backend backend) {
   return *bench;
 }
 
+// Of this process, in MiB: VmRSS, or VmHWM, the most that it was.
+double Resident(std::string_view which) {
+  std::ifstream status("/proc/self/status");
+  for (std::string line; std::getline(status, line);) {
+    if (line.starts_with(which)) {
+      return std::atof(line.c_str() + which.size() + 1) / 1024;
+    }
+  }
+  return 0;
+}
+
+// The most so far is what there is now.
+void ResetPeak() {
+  malloc_trim(0);
+  std::ofstream("/proc/self/clear_refs") << "5";
+}
+
 void Replay(benchmark::State& state, Backend backend) {
   Workbench& bench = Filled(backend);
   for (auto _ : state) {
+    ResetPeak();
+    const double resident = Resident("VmRSS");
     const auto main = NewMainFollower();
     const auto audit = NewAuditFollower();
     const engine::Duration began = Now();
@@ -47,6 +70,10 @@ void Replay(benchmark::State& state, Backend backend) {
     state.SetIterationTime(seconds);
     state.counters["seconds"] = seconds;
     state.counters["rate"] = static_cast<double>(Rows()) / seconds;
+    // What the replay took at most, what is left of it (the state), and the whole process.
+    state.counters["peak_mib"] = Resident("VmHWM") - resident;
+    state.counters["state_mib"] = Resident("VmRSS") - resident;
+    state.counters["process_peak_mib"] = Resident("VmHWM");
   }
 }
 
