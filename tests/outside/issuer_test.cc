@@ -43,10 +43,12 @@ std::string Member(const std::string& text, const std::string& name) {
 class Issuer {
  public:
   static absl::StatusOr<std::unique_ptr<Issuer>> Start(const std::string& kid, int port = 0,
-                                                       int clock = 0) {
+                                                       int clock = 0,
+                                                       const std::string& alg = "RS256") {
     auto process = support::Process::Start(
         {.argv = {"node", Path("issuer.mjs"),
-                  absl::StrFormat(R"({"port":%d,"kid":"%s","clock":%d})", port, kid, clock)}});
+                  absl::StrFormat(R"({"port":%d,"kid":"%s","alg":"%s","clock":%d})", port, kid, alg,
+                                  clock)}});
     if (!process.ok()) {
       return process.status();
     }
@@ -102,7 +104,13 @@ class OutsideIssuerTest : public testing::Test {
     if (!Has("oidc-provider")) {
       GTEST_SKIP() << kMissing;
     }
-    ASSERT_OK_AND_ASSIGN(issuer_, Issuer::Start("one"));
+    ASSERT_NO_FATAL_FAILURE(StartBoth("RS256"));
+  }
+
+  // An issuer whose tokens are signed so, and a server that knows it.
+  void StartBoth(const std::string& alg) {
+    server_.reset();
+    ASSERT_OK_AND_ASSIGN(issuer_, Issuer::Start("one", 0, 0, alg));
     ASSERT_OK_AND_ASSIGN(store_, TestStore::OnFiles());
     ASSERT_OK_AND_ASSIGN(
         const std::string config,
@@ -139,6 +147,18 @@ TEST_F(OutsideIssuerTest, ItsTokensSayWhoAsks) {
   EXPECT_EQ(made.status, 201) << made.body;
   EXPECT_EQ(Member(made.body, "created_by"), "fleet-operator");
   EXPECT_OK(server_->Stop());
+}
+
+TEST_F(OutsideIssuerTest, ItsTokensAreReadHoweverItSigns) {
+  for (const char* const alg : {"RS384", "RS512", "PS256", "ES256", "ES384"}) {
+    ASSERT_NO_FATAL_FAILURE(StartBoth(alg));
+    const std::string token = issuer_->Token();
+    EXPECT_EQ(Status(token), 200) << alg;
+    std::string changed = token;
+    const std::size_t at = changed.rfind('.') + 10;
+    changed[at] = changed[at] == 'A' ? 'B' : 'A';
+    EXPECT_EQ(Status(changed), 401) << alg;
+  }
 }
 
 TEST_F(OutsideIssuerTest, OnlyWhatItSignedForUsAndNowIsTaken) {
