@@ -126,8 +126,12 @@ Batch::Verdict Batch::Keep(PendingCommand& pending, Proposal proposal, const Loc
   rows_.resize(first_row);
   bytes_ = bytes_before;
   tails_ = tails_before;
-  if (absl::IsResourceExhausted(sealed) && !kept_.empty()) {
-    return Verdict::kDeferred;  // Too large for what room is left, perhaps not for a whole batch.
+  if (absl::IsResourceExhausted(sealed)) {
+    if (!kept_.empty()) {
+      return Verdict::kDeferred;  // Too large for what room is left, perhaps not for a whole batch.
+    }
+    // Nor will it ever fit: whoever sent it must not think that it is a matter of waiting.
+    sealed = absl::InvalidArgumentError(std::string(sealed.message()));
   }
   Fail(*pending.command, std::move(sealed));
   return Verdict::kFinished;

@@ -35,7 +35,7 @@ std::string_view Sentence(const absl::Status& why, std::optional<Outcome> outcom
     case absl::StatusCode::kDataLoss:
       return "the stored history of this is damaged; /readyz says where";
     case absl::StatusCode::kInvalidArgument:
-      return "the record would be over 1 MiB";
+      return "the change would be over what a record (1 MiB) or a transaction (4 MiB) can hold";
     case absl::StatusCode::kDeadlineExceeded:
       return "the store did not answer in time";
     case absl::StatusCode::kUnavailable:

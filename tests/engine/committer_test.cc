@@ -247,6 +247,17 @@ TEST_F(CommitterTest, AStoreThatGivesUpEarlyIsNotAskedAgainForTheSameCommand) {
   EXPECT_EQ(begins, 2);
 }
 
+TEST_F(CommitterTest, WhatNoTransactionCanHoldIsNoOverload) {
+  Open();
+  Submit([](support::ToyWork& work) {
+    for (int i = 0; i < 5; ++i) {
+      work.Put("k" + std::to_string(i), std::string(kMaxRecordBytes - 1000, 'x'));
+    }
+    return std::string();
+  });
+  EXPECT_THAT(WaitForAll().front().why, StatusIs(absl::StatusCode::kInvalidArgument));
+}
+
 TEST_F(CommitterTest, AFullQueueRefusesAtOnce) {
   Open({.max_queue = 2});
   Hold();
