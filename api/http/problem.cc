@@ -205,8 +205,10 @@ bool AnswersProblems(const Request& request) {
   return IsOfFamily(request.path(), kProblemPrefix);
 }
 
+// Whose a request is, is said by headers that a cache in between knows nothing of: what it kept for
+// one tenant it would give to the next, and to the same one something old.
 Family HyperfleetFamily() {
-  return {std::string(kProblemPrefix), RefuseWithProblem, {}};
+  return {std::string(kProblemPrefix), RefuseWithProblem, "Cache-Control: no-store\r\n"};
 }
 
 Family ControlFamily() {

@@ -67,6 +67,15 @@ TEST_P(TenantCases, HeadersHaveToSayWhoseARequestIs) {
   EXPECT_EQ(Get("/api/hyperfleet").status, 200);
 }
 
+// One that does not know the headers of tenants would give it to others.
+TEST_P(TenantCases, NoCacheMayKeepAnAnswer) {
+  const std::string clusters = kBase + "/clusters";
+  for (const Answer& answer : {Call("GET", clusters, "", Org("acme")),
+                               Call("GET", clusters + "/none", "", Org("acme")), Get(clusters)}) {
+    EXPECT_EQ(answer.Header("cache-control"), "no-store") << answer.status;
+  }
+}
+
 TEST_P(TenantCases, AHistoryIsItsTenantsAlsoWhenAllIsOver) {
   const std::string org = FreshName("org-");
   const Answer made =

@@ -144,7 +144,7 @@ TEST_F(RouterTest, ControlFamilyRefusesWithErrors) {
   EXPECT_EQ(Send("GET", "/elsewhere").body, R"({"error":"not found"})");
   EXPECT_THAT(router_.FamilyOf("/api/v1/x").common_headers, HasSubstr("Cache-Control: no-store"));
   EXPECT_THAT(router_.FamilyOf("/x").common_headers, HasSubstr("X-Frame-Options: DENY"));
-  EXPECT_EQ(router_.FamilyOf("/api/hyperfleet/v1/x").common_headers, "");
+  EXPECT_EQ(router_.FamilyOf("/api/hyperfleet/v1/x").common_headers, "Cache-Control: no-store\r\n");
 }
 
 TEST_F(RouterTest, ThePrefixItselfIsOfItsFamily) {
