@@ -2,6 +2,9 @@
 
 #include "engine/file/sealed.h"
 
+#include <atomic>
+#include <cerrno>
+
 #include <absl/strings/str_format.h>
 #include <gmock/gmock.h>
 
@@ -10,6 +13,7 @@
 #include "tests/conformance/conformance.h"
 #include "tests/engine/file/data_directory.h"
 #include "tests/support/logs.h"
+#include "tests/support/poll.h"
 #include "tests/support/status_matchers.h"
 
 namespace engine::file {
@@ -201,6 +205,52 @@ TEST_F(SealedTest, ASnapshotIsComparedWithoutReadingWhatIsClosed) {
   const std::uint64_t before = BytesRead();
   EXPECT_OK(CheckAgrees(engine->journal(), header, Soon()));
   EXPECT_EQ(BytesRead(), before);
+}
+
+// Has no room for the list, as long as it is told so.
+class FullForTheList final : public HastyDisk {
+ public:
+  int Create(int directory, const std::string& name) override {
+    if (is_full && name.starts_with(kName)) {
+      ++refused;
+      errno = ENOSPC;
+      return -1;
+    }
+    return Disk::Create(directory, name);
+  }
+  std::atomic<bool> is_full = true;
+  std::atomic<int> refused = 0;
+};
+
+TEST_F(SealedTest, IsWrittenWhileTheStoreIsOpenAndHoldsNobodyUp) {
+  FullForTheList disk;
+  Options options = SmallSegments();
+  options.disk = &disk;
+  options.mark_interval = std::chrono::milliseconds(1);
+  const auto engine = data_.Open(options);
+  const auto append = [&engine](int rows) {
+    for (int i = 0; i < rows; ++i) {
+      AppendEvent(*engine, std::string(1500, 'x'));
+    }
+  };
+  append(6);
+  ASSERT_TRUE(support::WaitFor([&] { return disk.refused > 0; }, Soon()));
+  append(1);
+  EXPECT_FALSE(data_.ReadAll().contains(kName));
+  disk.is_full = false;
+  append(1);
+  // As a process that is killed now leaves it.
+  Files files;
+  ASSERT_TRUE(support::WaitFor(
+      [&] {
+        files = data_.ReadAll();
+        const auto sealed = DecodeSealed(files[kName]);
+        return sealed.ok() && sealed->size() == 3;
+      },
+      Soon()));
+  const DataDirectory copy;
+  copy.WriteAll(files);
+  EXPECT_EQ(AllRows(*copy.Open()).size(), 8U);
 }
 
 // What a retry is answered with is not on disk in vain.
