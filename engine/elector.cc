@@ -248,7 +248,8 @@ void Elector::Serve(const std::shared_ptr<Term>& term) {
 
 // Renews until the term has ended; ends it when the lease is lost.
 void Elector::Keep(Term& term) {
-  Duration next = options_.clock->SinceBoot() + options_.ttl / 3;
+  // Counted from the request that won the term, however late this thread came to run.
+  Duration next = term.until() - Safe(options_.ttl) + options_.ttl / 3;
   while (
       !term.WaitUntilEnded(Deadline::After(next - options_.clock->SinceBoot(), *options_.clock))) {
     if (!RenewOnce(term, next)) {
