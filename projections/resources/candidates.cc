@@ -36,6 +36,15 @@ const ResourceEntry& EntryIn(const MarkKey& key) {
   return *key.age.entry;
 }
 
+// The first 2 kB: of longer ones the machine fetches the rest by itself.
+void FetchSpec(const ResourceEntry& entry) {
+  constexpr std::size_t kLine = 64;
+  const std::string_view spec = schemas::Text(entry.table().spec()).substr(0, 2048);
+  for (std::size_t at = 0; at < spec.size(); at += kLine) {
+    __builtin_prefetch(spec.data() + at);
+  }
+}
+
 template <typename Tree>
 class TreeRange final : public CandidateRange {
  public:
@@ -43,7 +52,7 @@ class TreeRange final : public CandidateRange {
       : tree_(tree), first_(first), last_(last) {}
 
   std::size_t size() const override { return last_ - first_; }
-  void Walk(std::size_t first, std::size_t last, const Visit& visit) const override {
+  void Walk(std::size_t first, std::size_t last, Looks looks, const Visit& visit) const override {
     // Entries and their records are all over the memory: those of a few are fetched at once, so
     // that they are waited for together.
     std::array<const ResourceEntry*, 16> few;
@@ -57,6 +66,9 @@ class TreeRange final : public CandidateRange {
       }
       for (std::size_t i = 0; i < count; ++i) {
         __builtin_prefetch(&few[i]->table());
+      }
+      for (std::size_t i = 0; looks == Looks::kAtSpecs && i < count; ++i) {
+        FetchSpec(*few[i]);
       }
       for (std::size_t i = 0; i < count; ++i) {
         visit(*few[i]);
@@ -89,7 +101,7 @@ class WithCondition final : public CandidateRange {
 
   std::size_t size() const override { return range_.size(); }
   // REQUIRES: the whole range.
-  void Walk(std::size_t, std::size_t, const Visit& visit) const override {
+  void Walk(std::size_t, std::size_t, Looks, const Visit& visit) const override {
     for (const StatusEntry* status : range_) {
       if (const ResourceEntry* entry = image_.Find(status->resource_id())) {
         visit(*entry);
@@ -107,7 +119,7 @@ class Named final : public CandidateRange {
   explicit Named(std::vector<const ResourceEntry*> entries) : entries_(std::move(entries)) {}
 
   std::size_t size() const override { return entries_.size(); }
-  void Walk(std::size_t first, std::size_t last, const Visit& visit) const override {
+  void Walk(std::size_t first, std::size_t last, Looks, const Visit& visit) const override {
     for (std::size_t i = first; i < last; ++i) {
       visit(*entries_[i]);
     }

@@ -15,6 +15,9 @@
 
 namespace projections {
 
+// What a walk goes on to look at in each resource.
+enum class Looks { kAtRecords, kAtSpecs };
+
 // One piece of an index.
 class CandidateRange {
  public:
@@ -23,7 +26,8 @@ class CandidateRange {
   virtual ~CandidateRange() = default;
   virtual std::size_t size() const = 0;
   // Those at the places from `first` to one before `last`, in order.
-  virtual void Walk(std::size_t first, std::size_t last, const Visit& visit) const = 0;
+  // What `looks` says is fetched ahead where that is possible.
+  virtual void Walk(std::size_t first, std::size_t last, Looks looks, const Visit& visit) const = 0;
 };
 
 // What a list may ask for. Bits.

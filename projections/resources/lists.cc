@@ -28,6 +28,8 @@ ListPlan::ListPlan(const ResourcesImage& image, const StatusesImage* statuses,
       options_(options),
       needles_(options.search == nullptr ? std::vector<search::Needle>()
                                          : search::NeedlesOf(*options.search)),
+      looks_(options.search != nullptr && search::ReadsSpecs(*options.search) ? Looks::kAtSpecs
+                                                                              : Looks::kAtRecords),
       candidates_(FindCandidates(image, statuses, scope_, options_)),
       is_exact_((AskedBy(scope_, options_) & ~candidates_.covers) == 0) {
   ENGINE_CHECK(options.page > 0);
@@ -83,7 +85,7 @@ std::size_t ListPlan::CountBefore(const ListPlace& place) const {
   while (low < high) {
     const std::size_t middle = low + (high - low) / 2;
     bool is_behind = false;
-    range.Walk(middle, middle + 1, [&](const ResourceEntry& entry) {
+    range.Walk(middle, middle + 1, Looks::kAtRecords, [&](const ResourceEntry& entry) {
       is_behind = IsBehind(entry, place, options_.order);
     });
     (is_behind ? high : low) = is_behind ? middle : middle + 1;
@@ -99,7 +101,8 @@ ListPage ListPlan::Cut() const {
   const std::size_t last = first + std::min(options_.size, page.total - first);
   page.has_more = last < page.total;
   page.items.reserve(last - first);
-  range.Walk(first, last, [&page](const ResourceEntry& entry) { page.items.push_back(&entry); });
+  range.Walk(first, last, Looks::kAtSpecs,
+             [&page](const ResourceEntry& entry) { page.items.push_back(&entry); });
   return page;
 }
 
@@ -111,7 +114,7 @@ ListPage ListPlan::Pick() const {
   ListPage page;
   std::size_t seen = 0;  // Of those that fit and are behind.
   std::size_t at = 0;
-  range.Walk(0, range.size(), [&](const ResourceEntry& entry) {
+  range.Walk(0, range.size(), looks_, [&](const ResourceEntry& entry) {
     const bool counts = at++ >= behind;
     if (!Fits(entry)) {
       return;
@@ -128,7 +131,7 @@ ListPage ListPlan::Pick() const {
 ListPage ListPlan::Sort() const {
   ListPage page;
   for (const auto& range : candidates_.ranges) {
-    range->Walk(0, range->size(), [&](const ResourceEntry& entry) {
+    range->Walk(0, range->size(), looks_, [&](const ResourceEntry& entry) {
       if (!Fits(entry)) {
         return;
       }

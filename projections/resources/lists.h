@@ -48,6 +48,7 @@ class ListPlan {
   ListScope scope_;
   ListOptions options_;
   std::vector<search::Needle> needles_;
+  Looks looks_;
   Candidates candidates_;
   bool is_exact_;
 };

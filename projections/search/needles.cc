@@ -58,4 +58,9 @@ bool MayHave(std::string_view spec, const Needle& needle) {
   }
 }
 
+bool ReadsSpecs(const Node& node) {
+  return node.kind == NodeKind::kTest ? node.test.field.kind == FieldKind::kSpec
+                                      : std::ranges::any_of(node.children, ReadsSpecs);
+}
+
 }  // namespace projections::search

@@ -28,4 +28,7 @@ std::vector<Needle> NeedlesOf(const Node& node);
 // REQUIRES: `spec` is canonical JSON.
 bool MayHave(std::string_view spec, const Needle& needle);
 
+// Whether any test is of a spec.
+bool ReadsSpecs(const Node& node);
+
 }  // namespace projections::search
