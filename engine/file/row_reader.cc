@@ -75,10 +75,19 @@ absl::Status StreamReader::Damage(std::string_view why) const {
       absl::StrFormat("stream %d position %d: %s", Raw(stream_), Raw(next_), why));
 }
 
+// From `next_` on. To find them a segment may have to be read, and can be damaged.
+absl::StatusOr<std::vector<Place>> StreamReader::Find(std::size_t limit) const {
+  absl::StatusOr<std::vector<Place>> places = find_(next_, limit);
+  if (absl::IsDataLoss(places.status())) {
+    return Damage({places.status().message().data(), places.status().message().size()});
+  }
+  return places;
+}
+
 // The next row that there is; `next_` is its position then.
 absl::StatusOr<std::optional<RowView>> StreamReader::ReadNext() {
   if (places_.empty()) {
-    ASSIGN_OR_RETURN(const std::vector<Place> places, find_(next_, kPlacesAtOnce));
+    ASSIGN_OR_RETURN(const std::vector<Place> places, Find(kPlacesAtOnce));
     places_.assign(places.begin(), places.end());
   }
   if (places_.empty()) {
@@ -97,7 +106,7 @@ absl::StatusOr<std::optional<RowView>> StreamReader::ReadNext() {
   if (absl::IsNotFound(row.status())) {
     // It was written anew meanwhile, and whoever did it said so before the old file was removed.
     places_.clear();
-    ASSIGN_OR_RETURN(const std::vector<Place> now, find_(next_, 1));
+    ASSIGN_OR_RETURN(const std::vector<Place> now, Find(1));
     if (!now.empty() && now.front().position == next_) {
       row = rows_.Read(now.front());
     } else if (gaps_ == Gaps::kYes) {
@@ -122,7 +131,7 @@ absl::Status StreamReader::ReadBefore() {
   }
   const Position first = next_;
   next_ = Position{Raw(first) - 1};
-  ASSIGN_OR_RETURN(const std::vector<Place> before, find_(next_, 1));
+  ASSIGN_OR_RETURN(const std::vector<Place> before, Find(1));
   if (!before.empty() && before.front().position == next_) {
     ASSIGN_OR_RETURN(const std::optional<RowView> row, ReadNext());
     digest_ = row->digest;

@@ -69,6 +69,7 @@ class StreamReader {
 
  private:
   absl::StatusOr<std::optional<RowView>> ReadNext();
+  absl::StatusOr<std::vector<Place>> Find(std::size_t limit) const;
   absl::Status ReadBefore();
   absl::Status Damage(std::string_view why) const;
 

@@ -124,6 +124,8 @@ TEST_F(SealedTest, DamageIsFoundWithItsPlaceWhenItIsRead) {
                HasSubstr(absl::StrFormat("%s at byte %d: ", SegmentName(Tx{5}), frame)));
   const auto engine = Reopen();
   EXPECT_THAT(Row(*engine, 6), damaged);
+  EXPECT_THAT(Row(*engine, 6).status().ToString(),
+              HasSubstr(absl::StrFormat("stream %d position 5: ", Raw(kEvents))));
   EXPECT_THAT(Row(*engine, 5), damaged);
   EXPECT_OK(Row(*engine, 4));
   EXPECT_THAT(Row(*engine, 7), damaged) << "what it follows is not known";
