@@ -1,6 +1,8 @@
 #include "api/main/identity_config.h"
 
+#include <algorithm>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include <absl/strings/str_format.h>
@@ -72,6 +74,18 @@ absl::Status ReadTenants(const Settings& settings, ServeConfig& config) {
   return absl::OkStatus();
 }
 
+// What strangers can say in headers, as long as it does not matter who sends them; empty: nothing.
+std::string_view ToldByHeaders(const IdentityOptions& identity) {
+  if (identity.tenant.enabled) {
+    return "tenants are told by headers, and whoever reaches this listener can send them";
+  }
+  const bool names_actors =
+      identity.jwt_enabled && std::ranges::any_of(identity.issuers, [](const IssuerOptions& one) {
+        return !one.identity_header.empty();
+      });
+  return names_actors ? "who acts is told by a header, and whoever has a token can send it" : "";
+}
+
 absl::Status ReadProxies(const Settings& settings, ServeConfig& config) {
   const auto value = settings.Find("trusted-proxy-cidrs");
   if (value) {
@@ -80,10 +94,12 @@ absl::Status ReadProxies(const Settings& settings, ServeConfig& config) {
       return BadValue(*value, Text(proxies.status()));
     }
     config.server.identity.trusted_proxies = *std::move(proxies);
-  } else if (config.server.identity.tenant.enabled && !IsLoopback(config.server.listen)) {
+    return absl::OkStatus();
+  }
+  const std::string_view told = ToldByHeaders(config.server.identity);
+  if (!told.empty() && !IsLoopback(config.server.listen)) {
     config.warning =
-        "tenants are told by headers, and whoever reaches this listener can send them: set "
-        "--trusted-proxy-cidrs to the networks of the gateway";
+        absl::StrFormat("%s: set --trusted-proxy-cidrs to the networks of the gateway", told);
   }
   return absl::OkStatus();
 }

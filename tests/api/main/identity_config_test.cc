@@ -134,6 +134,22 @@ TEST_F(IdentityConfigTest, StrangersWhoCanTellTenantsAreWarnedOf) {
               StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("gateway")));
 }
 
+TEST_F(IdentityConfigTest, StrangersWhoCanSayWhoActsAreWarnedOf) {
+  const std::string issuer =
+      "{issuer_url: 'https://a.example', jwk_cert_url: 'https://a.example/k'";
+  const auto warning = [&](const std::string& more, Flags flags) {
+    const auto config = Read(Jwt(issuer + more + "}"), std::move(flags));
+    EXPECT_OK(config);
+    return config.ok() ? config->warning : "";
+  };
+  const std::string header = ", identity_header: X-HyperFleet-Identity";
+  const Flags open = {{"listen", "0.0.0.0:80"}};
+  EXPECT_THAT(warning(header, open), HasSubstr("--trusted-proxy-cidrs"));
+  EXPECT_EQ(warning("", open), "");
+  EXPECT_EQ(warning(header, {}), "");
+  EXPECT_EQ(warning(header, {{"listen", "0.0.0.0:80"}, {"trusted-proxy-cidrs", "10.0.0.0/8"}}), "");
+}
+
 TEST_F(IdentityConfigTest, FilesOfCertificatesAreThere) {
   EXPECT_THAT(Read(Jwt("{issuer_url: 'https://a.example', jwk_cert_url: 'https://a.example/k', "
                        "jwk_cert_ca_file: /nowhere}")),
