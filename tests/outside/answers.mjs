@@ -1,4 +1,4 @@
-// Whether a server answers as its OpenAPI document says, judged by ajv, which knows nothing of ours.
+// Whether a server answers as its OpenAPI document says, judged by ajv, which knows nothing of it.
 //
 // usage: node answers.mjs '{"url": "http://127.0.0.1:8080", "token": "t", "tamper": false}'
 //   token   an operator's
@@ -143,7 +143,8 @@ async function aLife() {
   await call('POST', clusters, 400, resource('Cluster', 'UPPER'));
   await call('POST', clusters, 400, resource('Channel', 'prod'));
   await call('POST', clusters, 400, '{"kind":"Cluster","kind":"Cluster"}');
-  await call('POST', clusters, 413, resource('Cluster', 'large', { spec: { a: 'x'.repeat(70000) } }));
+  const large = { spec: { a: 'x'.repeat(70000) } };
+  await call('POST', clusters, 413, resource('Cluster', 'large', large));
   await call('GET', one, 200);
   await call('GET', `${one}?fields=id,name,status.conditions.type`, 200);
   await call('GET', `${one}?fields=nothing`, 400);
@@ -182,8 +183,9 @@ async function aFamily() {
   await call('GET', `${pools}/${pool.id}/statuses`, 200);
   await call('GET', `${pools}/${pool.id}/history`, 200);
   await call('DELETE', `${pools}/${pool.id}`, 202);
-  const { body: channel } = await call('POST', `${root}/channels`, 201, resource('Channel', 'stable'));
-  await call('POST', `${root}/channels`, 409, resource('Channel', 'stable'));
+  const stable = resource('Channel', 'stable');
+  const { body: channel } = await call('POST', `${root}/channels`, 201, stable);
+  await call('POST', `${root}/channels`, 409, stable);
   const versions = `${root}/channels/${channel.id}/versions`;
   const { body: version } = await call('POST', versions, 201, resource('Version', 'v1'));
   await call('DELETE', `${root}/channels/${channel.id}`, 409);
