@@ -10,8 +10,10 @@
 #include <absl/strings/str_format.h>
 
 #include "engine/base/check.h"
+#include "engine/base/guard.h"
 #include "engine/base/status_macros.h"
 #include "projections/conditions/rules.h"
+#include "projections/statuses/keys.h"
 
 namespace projections {
 namespace {
@@ -24,6 +26,9 @@ constexpr std::array<std::string_view, 2> kReservedPlurals = {"resources", "open
 constexpr std::array<std::string_view, 3> kReservedBelow = {"statuses", "history", "force-delete"};
 constexpr std::size_t kMaxKind = 100;
 constexpr std::size_t kMaxConditionType = 100;
+// All conditions of a resource are one record, whatever they say: see kMaxCopiedMessage.
+constexpr std::size_t kMaxAdapters = 64;
+constexpr std::size_t kMaxConditionRules = 64;
 
 absl::Status Wrong(const EntityDescriptor& entity, const std::string& what) {
   return absl::InvalidArgumentError(absl::StrFormat("entities: %s: %s", entity.kind, what));
@@ -74,6 +79,12 @@ absl::Status CheckBounds(const EntityDescriptor& entity) {
     return Wrong(entity, absl::StrFormat("name_max_len %d is less than name_min_len %d",
                                          entity.name_max_len, entity.name_min_len));
   }
+  if (!GUARD("registry.adapters", entity.required_adapters.size() <= kMaxAdapters)) {
+    return Wrong(entity, absl::StrFormat("over %d required adapters", kMaxAdapters));
+  }
+  if (!GUARD("registry.rules", entity.conditions.size() <= kMaxConditionRules)) {
+    return Wrong(entity, absl::StrFormat("over %d conditions", kMaxConditionRules));
+  }
   std::set<std::string_view> adapters;
   std::set<std::string> types;
   for (const std::string& adapter : entity.required_adapters) {
@@ -85,6 +96,11 @@ absl::Status CheckBounds(const EntityDescriptor& entity) {
       return Wrong(entity, absl::StrFormat("required adapter \"%s\": another one makes the "
                                            "condition %s too",
                                            adapter, AdapterConditionType(adapter)));
+    }
+    if (adapter.size() > kMaxAdapterName) {
+      return Wrong(entity, absl::StrFormat("a required adapter's name is over %d bytes: none can "
+                                           "report under it",
+                                           kMaxAdapterName));
     }
   }
   if (entity.require_spec_schema && entity.spec_schema_name.empty()) {

@@ -73,8 +73,9 @@ class Registry {
 
   // Fails with kInvalidArgument, naming the kind and what is wrong with it: an empty or duplicate
   // kind or plural, a reserved or malformed plural, an unknown parent, a cycle of parents, a
-  // parent without `on_parent_delete` or the reverse, bounds that contradict each other, an empty
-  // or duplicate adapter, two adapters that make one condition, an unknown target or duplicate type
+  // parent without `on_parent_delete` or the reverse, bounds that contradict each other, an empty,
+  // overlong or duplicate adapter, two adapters that make one condition, over 64 adapters or
+  // conditions, an unknown target or duplicate type
   // of a reference, a cycle of required references, a condition without type or expressions, whose
   // type is malformed, duplicate or reserved, or with an expression that cannot be compiled.
   static absl::StatusOr<Registry> Create(std::vector<EntityDescriptor> entities);

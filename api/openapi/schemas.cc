@@ -8,6 +8,7 @@
 
 #include "api/http/problem.h"
 #include "api/resources/bodies.h"
+#include "projections/statuses/keys.h"
 
 namespace api {
 namespace {
@@ -23,8 +24,12 @@ constexpr std::array<std::string_view, 21> kShared = {
 
 constexpr std::string_view kNamePattern = "^[a-z0-9]([-a-z0-9]*[a-z0-9])?$";
 
-JsonObject Text(std::string_view description) {
-  return {{"type", "string"}, {"description", description}};
+JsonObject Text(std::string_view description, std::size_t max_length = 0) {
+  JsonObject text{{"type", "string"}, {"description", description}};
+  if (max_length > 0) {
+    text["maxLength"] = max_length;
+  }
+  return text;
 }
 
 JsonObject Time(std::string_view description) {
@@ -265,8 +270,8 @@ JsonObject ReportedConditionSchema() {
   return ObjectOf("What an adapter says about one aspect.",
                   {{"type", Text("Which aspect. Each once.")},
                    {"status", Choice({"True", "False", "Unknown"}, "Whether it holds.")},
-                   {"reason", Text("Why, in one word.")},
-                   {"message", Text("Why, for people.")}},
+                   {"reason", Text("Why, in one word.", projections::kMaxReportedReason)},
+                   {"message", Text("Why, for people.", projections::kMaxReportedMessage)}},
                   {"type", "status"});
 }
 

@@ -13,6 +13,7 @@
 #include "api/json/parser.h"
 #include "api/resources/problems.h"
 #include "engine/base/clock.h"
+#include "engine/base/guard.h"
 #include "projections/statuses/keys.h"
 
 namespace api {
@@ -116,6 +117,16 @@ std::optional<Problem> ReadTime(const JsonObject& object, std::string_view key,
   return std::nullopt;
 }
 
+// Parts of all reports about a resource come together in one record.
+std::optional<Problem> CheckSize(const std::string& field, std::string_view text,
+                                 std::size_t max_bytes) {
+  if (!GUARD("statuses.text", text.size() <= max_bytes)) {
+    return FieldProblem(field, absl::StrFormat("%s is over %d bytes", field, max_bytes),
+                        "max_length");
+  }
+  return std::nullopt;
+}
+
 std::optional<Problem> ReadCondition(const JsonValue& value, std::size_t index,
                                      ReportRequest& report) {
   const std::string at = absl::StrFormat("conditions[%d]", index);
@@ -142,6 +153,13 @@ std::optional<Problem> ReadCondition(const JsonValue& value, std::size_t index,
       report.conditions.end()) {
     return FieldProblem(at + ".type",
                         absl::StrFormat("there are two conditions '%s'", condition.type), "unique");
+  }
+  if (auto problem = CheckSize(at + ".reason", condition.reason, projections::kMaxReportedReason)) {
+    return problem;
+  }
+  if (auto problem =
+          CheckSize(at + ".message", condition.message, projections::kMaxReportedMessage)) {
+    return problem;
   }
   condition.status = projections::FindStatus(status);
   if (condition.status == schemas::ConditionStatus::kInvalid) {

@@ -83,18 +83,6 @@ std::optional<bool> TruthOf(const Value& value) {
                             : std::nullopt;
 }
 
-// Up to the limit, and no half of a character.
-std::string Shortened(std::string text) {
-  if (text.size() > kMaxConditionMessage) {
-    std::size_t end = kMaxConditionMessage;
-    while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) {
-      --end;
-    }
-    text.resize(end);
-  }
-  return text;
-}
-
 }  // namespace
 
 struct ConditionRules::Rule {
@@ -162,8 +150,8 @@ struct ConditionRules::Rule {
     mapped.type = type;
     mapped.status = *is_true ? schemas::ConditionStatus::kTrue : schemas::ConditionStatus::kFalse;
     ASSIGN_OR_RETURN(mapped.reason, RunText(reason, "reason", variables));
-    ASSIGN_OR_RETURN(std::string text, RunText(message, "message", variables));
-    mapped.message = Shortened(std::move(text));
+    ASSIGN_OR_RETURN(const std::string text, RunText(message, "message", variables));
+    mapped.message = CutText(text, kMaxConditionMessage);
     return mapped.reason.size() > kMaxConditionReason ? std::nullopt
                                                       : std::optional(std::move(mapped));
   }

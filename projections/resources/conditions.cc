@@ -62,6 +62,10 @@ ConditionStates Previous(const EntityDescriptor& descriptor, const StatusEntry* 
                            : Unreported(descriptor.required_adapters, before->table());
 }
 
+bool HasConditions(const EntityDescriptor& descriptor) {
+  return !descriptor.required_adapters.empty() || descriptor.condition_rules != nullptr;
+}
+
 bool IsReconciling(const ConditionStates& conditions) {
   const auto found = std::ranges::find(conditions, kReconciled, &ConditionState::type);
   return found != conditions.end() && found->status == schemas::ConditionStatus::kFalse;
@@ -173,7 +177,7 @@ void AddConditions(const ConditionsChange& change, const RuleContext& context,
                    Judgement& judgement) {
   const EntityDescriptor* descriptor =
       context.registry.FindKind(schemas::Text(change.resource.kind()));
-  if (descriptor == nullptr || descriptor->required_adapters.empty()) {
+  if (descriptor == nullptr || !HasConditions(*descriptor)) {
     return;
   }
   const std::string_view id = schemas::Text(change.resource.id());
@@ -192,7 +196,7 @@ void AddConditions(const ConditionsChange& change, const RuleContext& context,
     return;
   }
   const ConditionStates next = Aggregate(input);
-  if (status != nullptr && next == input.previous) {
+  if (next == input.previous && (status != nullptr || next.empty())) {
     return;
   }
   statuses.NoteChanged(id);

@@ -27,6 +27,11 @@ inline constexpr std::string_view kHealth = "Health";
 // What a report about a finalizing resource says when its adapter is done with it.
 inline constexpr std::string_view kFinalized = "Finalized";
 
+// Of the texts that are copied from reports into the conditions of a resource: as many bytes as 64
+// adapters and 64 rules can have in one record. A longer message is cut.
+inline constexpr std::size_t kMaxCopiedReason = 1024;
+inline constexpr std::size_t kMaxCopiedMessage = 8192;
+
 // What counts of a report. Points into it.
 struct AdapterView {
   std::string_view adapter = {};
@@ -60,7 +65,8 @@ struct AggregationInput {
 };
 
 // In the order in which they are shown: Reconciled, LastKnownReconciled, one of each required
-// adapter that says whether it is available, then the mapped ones by type.
+// adapter that says whether it is available, then the mapped ones by type. Where no adapter is
+// required there are the mapped ones only: nothing could ever make the others True.
 ConditionStates Aggregate(const AggregationInput& input);
 
 // The conditions of a resource about which none were ever recorded, as they follow from its record.

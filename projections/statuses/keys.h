@@ -4,6 +4,7 @@
 
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 
@@ -11,6 +12,10 @@ namespace projections {
 
 // An adapter's name may be no longer; with the id of its resource it makes a key.
 inline constexpr std::size_t kMaxAdapterName = 255;
+
+// The texts of a condition that an adapter reports, in bytes: as long as Kubernetes lets them be.
+inline constexpr std::size_t kMaxReportedReason = 1024;
+inline constexpr std::size_t kMaxReportedMessage = 32768;
 
 inline std::string ReportKey(std::string_view resource_id, std::string_view adapter) {
   std::string key(resource_id);

@@ -1,5 +1,6 @@
 #include "projections/statuses/state.h"
 
+#include <algorithm>
 #include <array>
 
 #include "schemas/codec.h"
@@ -144,6 +145,14 @@ std::string_view StatusName(ConditionStatus status) {
     }
   }
   return {};
+}
+
+std::string CutText(std::string_view text, std::size_t max_bytes) {
+  std::size_t end = std::min(text.size(), max_bytes);
+  while (end > 0 && end < text.size() && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) {
+    --end;
+  }
+  return std::string(text.substr(0, end));
 }
 
 ConditionStatus FindStatus(std::string_view name) {

@@ -8,6 +8,7 @@
 
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -70,6 +71,9 @@ std::string EncodeStatusTombstone(std::string_view resource_id, std::string_view
 // The table in a payload that was made in this process: it is not verified again. Points into it.
 const schemas::ResourceStatus& StatusIn(std::string_view payload);
 const schemas::AdapterReport& ReportIn(std::string_view payload);
+
+// The text, or as much of its beginning as has that many bytes, and no half of a character.
+std::string CutText(std::string_view text, std::size_t max_bytes);
 
 // `True`, `False`, `Unknown`, and back; kInvalid for anything else.
 std::string_view StatusName(schemas::ConditionStatus status);

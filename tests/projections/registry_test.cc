@@ -106,9 +106,28 @@ TEST(RegistryTest, AdaptersAndSchemasMakeSense) {
   ExpectRefused({entity}, "\"dns\" is empty or named twice");
   entity.required_adapters = {""};
   ExpectRefused({entity}, "is empty or named twice");
+  entity.required_adapters = {std::string(256, 'a')};
+  ExpectRefused({entity}, "over 255 bytes");
+  entity.required_adapters = {std::string(255, 'a')};
+  EXPECT_TRUE(Registry::Create({entity}).ok());
   entity.required_adapters = {};
   entity.require_spec_schema = true;
   ExpectRefused({entity}, "needs a spec_schema_name");
+}
+
+TEST(RegistryTest, AsManyAdaptersAndConditionsAsFitIntoARecord) {
+  EntityDescriptor entity = Root("A", "as");
+  for (int i = 0; i < 64; ++i) {
+    entity.required_adapters.push_back("adapter" + std::to_string(i));
+    entity.conditions.push_back({"Type" + std::to_string(i), "true", "\"True\"", "", ""});
+  }
+  EXPECT_TRUE(Registry::Create({entity}).ok());
+  EntityDescriptor more = entity;
+  more.required_adapters.push_back("last");
+  ExpectRefused({more}, "over 64 required adapters");
+  more = entity;
+  more.conditions.push_back({"Last", "true", "\"True\"", "", ""});
+  ExpectRefused({more}, "over 64 conditions");
 }
 
 TEST(RegistryTest, ReferencesHaveTargetsAndBounds) {

@@ -43,6 +43,34 @@ std::string TokenFile() {
          std::string(kOddName) + ":" + std::string(kOddToken) + "\n";
 }
 
+namespace {
+
+// The kinds that are three levels deep.
+std::string RegionEntities() {
+  return R"(- kind: Region
+  plural: regions
+  conditions:
+  - type: Surveyed
+    when:
+      expression: >-
+        statuses.exists(s, s.adapter == 'survey')
+    output:
+      status:
+        expression: >-
+          statuses.filter(s, s.adapter == 'survey')[0].data.done
+- {kind: Zone, plural: zones, parent_kind: Region, on_parent_delete: cascade}
+- {kind: Host, plural: hosts, parent_kind: Zone, on_parent_delete: cascade}
+- {kind: Lock, plural: locks, parent_kind: Zone, on_parent_delete: restrict}
+- kind: Drive
+  plural: drives
+  parent_kind: Zone
+  on_parent_delete: cascade
+  required_adapters: [drain]
+)";
+}
+
+}  // namespace
+
 std::string ConfigFile() {
   return R"(
 server: {jwt: {enabled: false}}
@@ -100,16 +128,7 @@ entities:
   references:
   - {ref_type: link, target_kind: RefTarget}
   - {ref_type: cluster, target_kind: Cluster}
-- {kind: Region, plural: regions}
-- {kind: Zone, plural: zones, parent_kind: Region, on_parent_delete: cascade}
-- {kind: Host, plural: hosts, parent_kind: Zone, on_parent_delete: cascade}
-- {kind: Lock, plural: locks, parent_kind: Zone, on_parent_delete: restrict}
-- kind: Drive
-  plural: drives
-  parent_kind: Zone
-  on_parent_delete: cascade
-  required_adapters: [drain]
-)";
+)" + RegionEntities();
 }
 
 std::string SpecDocument() {

@@ -59,7 +59,8 @@ std::string TokenFile();
 // RefTargets. A Region owns Zones, which go with it; a Zone owns Hosts (go with it), Locks (hold
 // it) and Drives (go with it once their adapter has finalized). Clusters have two conditions of
 // their own: QuotaValid, from the condition QuotaSufficient that `validation` reports, and
-// PolicyValid, from `policy.valid` in the data of whoever reports PolicyChecked.
+// PolicyValid, from `policy.valid` in the data of whoever reports PolicyChecked. Regions, which
+// require no adapter, have Surveyed, from `done` in the data of `survey`.
 std::string ConfigFile();
 // The OpenAPI document with the schemas of specs. Permissive, but for some members of WifConfigs.
 std::string SpecDocument();

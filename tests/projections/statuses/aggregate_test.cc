@@ -109,14 +109,6 @@ TEST(ReconciledTest, IsFalseWhileAnAdapterIsMissingOldOrNotAvailable) {
   }
 }
 
-TEST(ReconciledTest, OfNoRequiredAdapterIsFalse) {
-  AggregationInput input = Input({Said("dns", 2, kTrue, 20)});
-  input.required_adapters = kNone;
-  EXPECT_EQ(ReconciledOf(input), (Row{kFalse, "ReconciledMissingAdapters", 2, kChanged, kChanged}));
-  input.deleting = true;
-  EXPECT_EQ(ReconciledOf(input).status, kFalse);
-}
-
 TEST(ReconciledTest, AnUnlistedAdapterChangesNothing) {
   const AggregationInput input = Input({Said("dns", 2, kTrue, 20)});
   AggregationInput with = input;
@@ -169,13 +161,6 @@ TEST(ReconciledTest, HasItsStatusSinceItChanged) {
 TEST(LastKnownReconciledTest, ANewResourceHasNone) {
   EXPECT_EQ(LastKnownOf(Input({}, 1)),
             (Row{kFalse, "AdaptersMissingReports", 1, kChanged, kChanged}));
-}
-
-TEST(LastKnownReconciledTest, OfNoRequiredAdapterIsFalse) {
-  AggregationInput input =
-      Input({Said("dns", 2, kTrue, 20)}, 2, {Was(kLastKnownReconciled, kFalse, 7, 5)});
-  input.required_adapters = kNone;
-  EXPECT_EQ(LastKnownOf(input), (Row{kFalse, "AdaptersMissingReports", 1, kChanged, 2}));
 }
 
 TEST(LastKnownReconciledTest, AllAvailableAtOneGeneration) {
@@ -255,6 +240,66 @@ TEST(AggregateTest, ConditionsAreInTheirOrderAndKeepWhenTheyWereCreated) {
   EXPECT_EQ(conditions[5],
             (ConditionState{
                 "QuotaValid", kTrue, "Enough", "plenty", 2, {kChanged}, {kChanged}, {kChanged}}));
+}
+
+// Nothing could ever make Reconciled True.
+TEST(AggregateTest, OfNoRequiredAdapterThereAreTheMappedOnesOnly) {
+  AggregationInput input =
+      Input({Said("dns", 2, kTrue, 20)}, 2, {Was(kLastKnownReconciled, kFalse, 7, 5)});
+  input.required_adapters = kNone;
+  EXPECT_EQ(Aggregate(input), ConditionStates());
+  input.mapped = {{"QuotaValid", kTrue, "Enough", "plenty"}};
+  const ConditionStates conditions = Aggregate(input);
+  ASSERT_EQ(conditions.size(), 1U);
+  EXPECT_EQ(conditions[0].type, "QuotaValid");
+}
+
+TEST(AggregateTest, AnAdapterThatIsDoneTakesBackNothingByNotKnowing) {
+  AggregationInput input =
+      Input({Said("dns", 2, kFalse, 20, kTrue), Said("my-adapter", 2, kUnknown, 30, kTrue)}, 2,
+            {Was(kLastKnownReconciled, kTrue, 1, 5), Was("MyAdapterSuccessful", kTrue, 1, 5)});
+  input.deleting = true;
+  EXPECT_EQ(Of(input, "MyAdapterSuccessful"), (Row{kTrue, "Before", 1, 5, 2}));
+  EXPECT_EQ(LastKnownOf(input), (Row{kTrue, "AllAdaptersReconciled", 1, 5, 2}));
+  EXPECT_EQ(ReconciledOf(input), (Row{kTrue, "ReconciledAll", 2, 20, 20}));
+  // Not so of one that is not done, or that never said more.
+  input.reports[1].finalized = kFalse;
+  EXPECT_EQ(Of(input, "MyAdapterSuccessful"), Row{});
+  input.reports[1].finalized = kTrue;
+  input.previous.pop_back();
+  EXPECT_EQ(Of(input, "MyAdapterSuccessful"), Row{});
+  EXPECT_EQ(LastKnownOf(input).reason, "AdaptersMissingReports");
+}
+
+// A condition of every one at the limits of its texts is one record.
+TEST(AggregateTest, WhatAdaptersSayIsCutSoThatAllOfItFits) {
+  std::vector<std::string> names;
+  const std::string text(std::size_t{100} << 10, 'x');
+  for (int i = 0; i < 64; ++i) {
+    names.push_back(std::to_string(i) + std::string(253, 'a'));
+  }
+  AggregationInput input = Input({}, 2);
+  input.required_adapters = names;
+  for (const std::string& name : names) {
+    input.reports.push_back(Said(name, 2, kFalse, 10));
+    input.reports.back().reason = text;
+    input.reports.back().message = text;
+    input.mapped.push_back(
+        {name.substr(0, 100), kTrue, std::string(256, 'r'), std::string(2048, 'm')});
+  }
+  const ConditionStates conditions = Aggregate(input);
+  ASSERT_EQ(conditions.size(), 130U);
+  EXPECT_EQ(conditions[2].reason.size(), kMaxCopiedReason);
+  EXPECT_EQ(conditions[2].message.size(), kMaxCopiedMessage);
+  EXPECT_LT(EncodeStatus(std::string(36, 'i'), conditions).size(), std::size_t{1000} << 10);
+}
+
+TEST(CutTextTest, LeavesNoHalfOfACharacter) {
+  EXPECT_EQ(CutText("abc", 3), "abc");
+  EXPECT_EQ(CutText("abcd", 3), "abc");
+  EXPECT_EQ(CutText("ab\u00e9d", 3), "ab");
+  EXPECT_EQ(CutText("ab\u00e9d", 4), "ab\u00e9");
+  EXPECT_EQ(CutText("\u00e9", 1), "");
 }
 
 TEST(AggregateTest, TheSameReportsGiveTheSameConditions) {
