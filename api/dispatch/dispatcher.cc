@@ -249,11 +249,12 @@ void Dispatcher::Read(Access access, std::string_view pattern, ReadHandler handl
 }
 
 void Dispatcher::FinishRead(ReadAnswer answer, Call call, Seen seen, Responder responder) {
-  if (auto* later = std::get_if<std::function<Response()>>(&answer)) {
+  if (auto* later = std::get_if<LongRead>(&answer)) {
     RunBlocking(std::move(call), std::move(responder),
                 [this, later = std::move(*later), seen = std::move(seen)](Call long_call,
                                                                           Responder waiting) {
-                  FinishRead(later(), std::move(long_call), seen, std::move(waiting));
+                  Response response = later([&waiting] { return waiting.Gone(); });
+                  FinishRead(std::move(response), std::move(long_call), seen, std::move(waiting));
                 });
     return;
   }
@@ -300,8 +301,22 @@ void Dispatcher::Submit(const PrepareHandler& prepare, Call call, Responder resp
       std::get<std::unique_ptr<Mutation>>(std::move(prepared)), std::move(responder)));
 }
 
+namespace {
+
+bool Changes(const Request& request) {
+  return request.method() != Method::kGet && request.method() != Method::kHead;
+}
+
+}  // namespace
+
 void Dispatcher::RunBlocking(Call call, Responder responder,
                              std::function<void(Call, Responder)> work) {
+  const Work sort = Changes(*call.request) ? Work::kShort : Work::kLong;
+  RunWork(sort, std::move(call), std::move(responder), std::move(work));
+}
+
+void Dispatcher::RunWork(Work sort, Call call, Responder responder,
+                         std::function<void(Call, Responder)> work) {
   struct Waiting {
     Call call;
     std::optional<Responder> responder;
@@ -310,7 +325,6 @@ void Dispatcher::RunBlocking(Call call, Responder responder,
   auto waiting =
       std::make_shared<Waiting>(Waiting{std::move(call), std::move(responder), std::move(work)});
   const Request& request = *waiting->call.request;
-  const bool changes = request.method() != Method::kGet && request.method() != Method::kHead;
   const bool queued = workers_.Run(
       [waiting] {
         Responder responder = *std::move(waiting->responder);
@@ -318,11 +332,11 @@ void Dispatcher::RunBlocking(Call call, Responder responder,
           waiting->work(std::move(waiting->call), std::move(responder));
         }
       },
-      changes ? Work::kWrite : Work::kRead);
+      sort);
   if (!queued) {
     waiting->responder->Answer(
         StoreFailure(request, absl::ResourceExhaustedError("the workers' queue is full"),
-                     changes ? std::optional(Outcome::kNone) : std::nullopt));
+                     Changes(request) ? std::optional(Outcome::kNone) : std::nullopt));
   }
 }
 

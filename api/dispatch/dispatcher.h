@@ -77,8 +77,11 @@ class Dispatcher {
         admission_(admission),
         post_(std::move(post)) {}
 
-  // What a read answers, or what takes too long for the I/O thread: a worker runs it then.
-  using ReadAnswer = std::variant<Response, std::function<Response()>>;
+  // What takes too long for the I/O thread: a worker runs it. It should end early, whatever it
+  // returns then, when `gone` says that nobody waits for the answer any more, and say 503 after
+  // the deadline of its request.
+  using LongRead = std::function<Response(const std::function<bool()>& gone)>;
+  using ReadAnswer = std::variant<Response, LongRead>;
   using ReadHandler = std::function<ReadAnswer(const Call&, const LatestView&)>;
   using ProvenHandler = std::function<Response(const Call&, const ProvenView&)>;
   using PrepareHandler = std::function<Prepared(const Call&)>;
@@ -105,7 +108,7 @@ class Dispatcher {
             std::function<void(Call, Seen, Responder)> next);
 
   // Hands work that blocks to the workers; 503 when they are full. Work for a client that has gone
-  // is not begun.
+  // is not begun. What GET asks for may be long: it leaves a thread to everything else.
   void RunBlocking(Call call, Responder responder, std::function<void(Call, Responder)> work);
 
   // X-Halo-Tx, X-Halo-Cursor and X-Halo-Stale, as they belong to an answer.
@@ -124,6 +127,9 @@ class Dispatcher {
              std::shared_ptr<const CallHandler> handler, bool may_need_keys) const;
   void Submit(const PrepareHandler& prepare, Call call, Responder responder);
   void FinishRead(ReadAnswer answer, Call call, Seen seen, Responder responder);
+  // The same as RunBlocking, for one sort of work.
+  void RunWork(Work sort, Call call, Responder responder,
+               std::function<void(Call, Responder)> work);
 
   // look_back.cc
   void LookBack(Access access, std::shared_ptr<const ReadHandler> handler, Call call,

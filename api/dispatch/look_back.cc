@@ -57,7 +57,7 @@ void Dispatcher::LookBack(Access access, std::shared_ptr<const ReadHandler> hand
         ReadAnswer answer = (*handler)(past, seen.view);
         Response response = std::holds_alternative<Response>(answer)
                                 ? std::get<Response>(std::move(answer))
-                                : std::get<std::function<Response()>>(answer)();
+                                : std::get<LongRead>(answer)([&waiting] { return waiting.Gone(); });
         AddSeen(past, seen, response);
         waiting.Answer(std::move(response));
       });

@@ -224,17 +224,17 @@ void Dispatcher::AnswerProven(const ProvenHandler& handler, const Call& call,
     case Knowledge::kPassed:
       break;
   }
-  RunBlocking(call, std::move(responder),
-              [this, answer, streams = FollowedOf(cursor->streams, *view)](const Call& checked_call,
-                                                                           Responder waiting) {
-                const absl::Status checked =
-                    CheckHistory(store_.journal(), streams, checked_call.request->deadline());
-                if (auto refusal = RefusalOf(*checked_call.request, checked)) {
-                  waiting.Answer(*std::move(refusal));
-                  return;
-                }
-                answer(checked_call, std::move(waiting));
-              });
+  RunWork(Work::kShort, call, std::move(responder),
+          [this, answer, streams = FollowedOf(cursor->streams, *view)](const Call& checked_call,
+                                                                       Responder waiting) {
+            const absl::Status checked =
+                CheckHistory(store_.journal(), streams, checked_call.request->deadline());
+            if (auto refusal = RefusalOf(*checked_call.request, checked)) {
+              waiting.Answer(*std::move(refusal));
+              return;
+            }
+            answer(checked_call, std::move(waiting));
+          });
 }
 
 }  // namespace api

@@ -10,7 +10,7 @@
 namespace api {
 
 Workers::Workers(int threads, std::size_t max_queue)
-    : max_queue_(max_queue), max_reads_(std::max(1, threads - 1)) {
+    : max_queue_(max_queue), max_long_(std::max(1, threads - 1)) {
   threads_.reserve(static_cast<std::size_t>(threads));
   for (int i = 0; i < threads; ++i) {
     threads_.emplace_back("worker", [this] { Loop(); });
@@ -42,9 +42,9 @@ bool Workers::Run(std::function<void()> task, Work work) {
 }
 
 Workers::Queue::iterator Workers::Next() {
-  const bool room = GUARD("workers.one-for-writes", reads_ < max_reads_);
+  const bool room = GUARD("workers.one-for-writes", long_ < max_long_);
   return std::ranges::find_if(
-      queue_, [room](const Task& task) { return room || task.work == Work::kWrite; });
+      queue_, [room](const Task& task) { return room || task.work == Work::kShort; });
 }
 
 void Workers::Loop() {
@@ -62,7 +62,7 @@ void Workers::Loop() {
       }
       task = std::move(*next);
       queue_.erase(next);
-      reads_ += task.work == Work::kRead ? 1 : 0;
+      long_ += task.work == Work::kLong ? 1 : 0;
     }
     try {
       std::exchange(task.run, nullptr)();
@@ -72,7 +72,7 @@ void Workers::Loop() {
     }
     // This thread looks at the queue itself; the others wait for what they may begin.
     engine::MutexLock lock(mutex_);
-    reads_ -= task.work == Work::kRead ? 1 : 0;
+    long_ -= task.work == Work::kLong ? 1 : 0;
   }
 }
 

@@ -17,8 +17,8 @@
 namespace api {
 
 enum class Work {
-  kRead,  // Can be many and long: all of them together get all threads but one.
-  kWrite,
+  kLong,   // Can be many, and take seconds each: all together they get all threads but one.
+  kShort,  // What writes and proven reads wait for.
 };
 
 // Thread-safe; Run never blocks.
@@ -34,12 +34,12 @@ class Workers {
 
   // Queues the task. False when the queue is full or the workers are stopping; the task is
   // dropped then.
-  bool Run(std::function<void()> task, Work work = Work::kWrite);
+  bool Run(std::function<void()> task, Work work = Work::kShort);
 
  private:
   struct Task {
     std::function<void()> run;
-    Work work = Work::kWrite;
+    Work work = Work::kShort;
   };
   using Queue = std::deque<Task>;
 
@@ -48,11 +48,11 @@ class Workers {
   Queue::iterator Next() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const std::size_t max_queue_;
-  const int max_reads_;
+  const int max_long_;
   engine::Mutex mutex_;
   engine::CondVar arrived_;
   Queue queue_ ABSL_GUARDED_BY(mutex_);
-  int reads_ ABSL_GUARDED_BY(mutex_) = 0;  // Under way.
+  int long_ ABSL_GUARDED_BY(mutex_) = 0;  // Under way.
   bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
   std::vector<engine::Thread> threads_;
 };

@@ -144,7 +144,7 @@ void AddRecordsRoute(Dispatcher& dispatcher) {
                       return std::move(*refusal);
                     }
                     return [&journal, request = call.request,
-                            query = std::get<Query>(std::move(query))] {
+                            query = std::get<Query>(std::move(query))](const auto& /*gone*/) {
                       return AnswerRecords(*request, query, journal);
                     };
                   });

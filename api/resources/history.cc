@@ -205,7 +205,7 @@ void AddHistory(Dispatcher& dispatcher, const projections::Registry& registry,
           return ProblemResponse(*call.request, *problem);
         }
         return [&dispatcher, &registry, removed, request = call.request, view = view.ptr(),
-                query = std::get<Query>(std::move(query))] {
+                query = std::get<Query>(std::move(query))](const auto& /*gone*/) {
           return HistoryReader(dispatcher, registry, *removed).Answer(*request, query, *view);
         };
       });

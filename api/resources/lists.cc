@@ -1,5 +1,6 @@
 #include "api/resources/lists.h"
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -13,6 +14,7 @@
 #include "api/resources/list_params.h"
 #include "api/resources/problems.h"
 #include "api/resources/routes.h"
+#include "engine/base/guard.h"
 #include "projections/resources/document.h"
 #include "projections/resources/lists.h"
 #include "projections/resources/rules.h"
@@ -89,6 +91,24 @@ Response ShowPage(const projections::ListPage& page, const StatusesImage& status
   return response;
 }
 
+// Whether anybody wants to know what comes of looking further.
+absl::Status MayGoOn(const Request& request, const std::function<bool()>& gone) {
+  if (!GUARD("lists.deadline", !request.deadline().HasPassed())) {
+    return absl::DeadlineExceededError("the request's time is over");
+  }
+  return GUARD("lists.gone", !gone()) ? absl::OkStatus()
+                                      : absl::CancelledError("the client has gone");
+}
+
+Response TooLong(const Request& request) {
+  Response response =
+      RefuseRequest(request, ProblemCode::kUnavailable,
+                    "the list took longer than a request may: ask for less of it, or search by "
+                    "what has an index");
+  response.With("Retry-After", "1");
+  return response;
+}
+
 std::size_t BytesOf(const projections::ListPage& page) {
   std::size_t bytes = 0;
   for (const projections::ResourceEntry* entry : page.items) {
@@ -125,15 +145,15 @@ ReadAnswer ShowList(const Call& call, const LatestView& view, const projections:
       std::make_shared<const projections::ListPlan>(**image, &**statuses, list, params->options);
   // What is done later keeps what the plan points to: the request, and the images by their view.
   if (plan->cost() > kLookedAtInPlace) {
-    return [call, view, plan, &all = **statuses, params, &registry] {
-      return ShowPage(plan->Run(), all, *params, registry);
+    return [call, view, plan, &all = **statuses, params, &registry](const auto& gone) {
+      const auto page = plan->RunWhile([&call, &gone] { return MayGoOn(*call.request, gone); });
+      return page.ok() ? ShowPage(*page, all, *params, registry) : TooLong(*call.request);
     };
   }
   projections::ListPage page = plan->Run();
   if (BytesOf(page) > kShownInPlace) {
-    return [call, view, page = std::move(page), &all = **statuses, params, &registry] {
-      return ShowPage(page, all, *params, registry);
-    };
+    return [call, view, page = std::move(page), &all = **statuses, params,
+            &registry](const auto& /*gone*/) { return ShowPage(page, all, *params, registry); };
   }
   return ShowPage(page, **statuses, *params, registry);
 }

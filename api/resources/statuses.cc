@@ -74,7 +74,9 @@ Dispatcher::ReadAnswer ShowStatuses(const Call& call, const LatestView& view,
   std::vector<const ReportEntry*> reports = (*statuses)->Reports(found.entry->id());
   const PageParams page = std::get<PageParams>(params);
   if (BytesOf(reports) > kShownInPlace) {
-    return [view, reports = std::move(reports), page] { return ShowPage(reports, page); };
+    return [view, reports = std::move(reports), page](const auto& /*gone*/) {
+      return ShowPage(reports, page);
+    };
   }
   return ShowPage(reports, page);
 }

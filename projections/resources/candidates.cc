@@ -71,7 +71,9 @@ class TreeRange final : public CandidateRange {
         FetchSpec(*few[i]);
       }
       for (std::size_t i = 0; i < count; ++i) {
-        visit(*few[i]);
+        if (!visit(*few[i])) {
+          return;
+        }
       }
       first += count;
     }
@@ -103,8 +105,9 @@ class WithCondition final : public CandidateRange {
   // REQUIRES: the whole range.
   void Walk(std::size_t, std::size_t, Looks, const Visit& visit) const override {
     for (const StatusEntry* status : range_) {
-      if (const ResourceEntry* entry = image_.Find(status->resource_id())) {
-        visit(*entry);
+      const ResourceEntry* entry = image_.Find(status->resource_id());
+      if (entry != nullptr && !visit(*entry)) {
+        return;
       }
     }
   }
@@ -120,8 +123,7 @@ class Named final : public CandidateRange {
 
   std::size_t size() const override { return entries_.size(); }
   void Walk(std::size_t first, std::size_t last, Looks, const Visit& visit) const override {
-    for (std::size_t i = first; i < last; ++i) {
-      visit(*entries_[i]);
+    for (std::size_t i = first; i < last && visit(*entries_[i]); ++i) {
     }
   }
 

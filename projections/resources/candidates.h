@@ -21,11 +21,12 @@ enum class Looks { kAtRecords, kAtSpecs };
 // One piece of an index.
 class CandidateRange {
  public:
-  using Visit = std::function<void(const ResourceEntry&)>;
+  // False: that was enough.
+  using Visit = std::function<bool(const ResourceEntry&)>;
 
   virtual ~CandidateRange() = default;
   virtual std::size_t size() const = 0;
-  // Those at the places from `first` to one before `last`, in order.
+  // Those at the places from `first` to one before `last`, in order, until it was enough.
   // What `looks` says is fetched ahead where that is possible.
   virtual void Walk(std::size_t first, std::size_t last, Looks looks, const Visit& visit) const = 0;
 };

@@ -4,6 +4,7 @@
 
 #include "engine/base/check.h"
 #include "engine/base/guard.h"
+#include "engine/base/status_macros.h"
 #include "projections/search/evaluate.h"
 
 namespace projections {
@@ -20,6 +21,26 @@ bool RefersTo(const ResourceEntry& entry, std::string_view type, std::string_vie
 }
 
 }  // namespace
+
+// Counts what is looked at, and asks now and then whether to go on.
+class ListPlan::Look {
+ public:
+  explicit Look(const MayGoOn& may_go_on) : may_go_on_(may_go_on) {}
+
+  // Before each resource. False: that was enough.
+  bool Next() {
+    if (may_go_on_ && looked_at_++ % kLookedAtBetween == 0) {
+      status_ = may_go_on_();
+    }
+    return status_.ok();
+  }
+  const absl::Status& status() const { return status_; }
+
+ private:
+  const MayGoOn& may_go_on_;
+  std::size_t looked_at_ = 0;
+  absl::Status status_;
+};
 
 ListPlan::ListPlan(const ResourcesImage& image, const StatusesImage* statuses,
                    const ListScope& scope, const ListOptions& options)
@@ -59,17 +80,21 @@ bool ListPlan::Fits(const ResourceEntry& entry) const {
 }
 
 ListPage ListPlan::Run() const {
-  if (!IsInOrder()) {
-    return Sort();
-  }
-  if (is_exact_) {
+  return *RunWhile({});  // Without being asked it does not end.
+}
+
+absl::StatusOr<ListPage> ListPlan::RunWhile(const MayGoOn& may_go_on) const {
+  Look look(may_go_on);
+  if (IsInOrder() && is_exact_) {
     ListPage page = Cut();
     if (std::ranges::all_of(page.items, [this](const auto* entry) { return Fits(*entry); })) {
       return page;
     }
     // Two marks have one hash.
   }
-  return Pick();
+  ListPage page = IsInOrder() ? Pick(look) : Sort(look);
+  RETURN_IF_ERROR(look.status());
+  return page;
 }
 
 // A page far behind the end must not overflow into one that is there.
@@ -87,6 +112,7 @@ std::size_t ListPlan::CountBefore(const ListPlace& place) const {
     bool is_behind = false;
     range.Walk(middle, middle + 1, Looks::kAtRecords, [&](const ResourceEntry& entry) {
       is_behind = IsBehind(entry, place, options_.order);
+      return true;
     });
     (is_behind ? high : low) = is_behind ? middle : middle + 1;
   }
@@ -101,12 +127,14 @@ ListPage ListPlan::Cut() const {
   const std::size_t last = first + std::min(options_.size, page.total - first);
   page.has_more = last < page.total;
   page.items.reserve(last - first);
-  range.Walk(first, last, Looks::kAtSpecs,
-             [&page](const ResourceEntry& entry) { page.items.push_back(&entry); });
+  range.Walk(first, last, Looks::kAtSpecs, [&page](const ResourceEntry& entry) {
+    page.items.push_back(&entry);
+    return true;
+  });
   return page;
 }
 
-ListPage ListPlan::Pick() const {
+ListPage ListPlan::Pick(Look& look) const {
   const CandidateRange& range = *candidates_.ranges.front();
   // In the default order what is behind a place is one piece of the range.
   const std::size_t behind = options_.after ? CountBefore(*options_.after) : 0;
@@ -116,29 +144,33 @@ ListPage ListPlan::Pick() const {
   std::size_t at = 0;
   range.Walk(0, range.size(), looks_, [&](const ResourceEntry& entry) {
     const bool counts = at++ >= behind;
+    if (!look.Next()) {
+      return false;
+    }
     if (!Fits(entry)) {
-      return;
+      return true;
     }
     ++page.total;
     if (counts && seen++ >= skipped && page.items.size() < options_.size) {
       page.items.push_back(&entry);
     }
+    return true;
   });
   page.has_more = seen > skipped + page.items.size();
   return page;
 }
 
-ListPage ListPlan::Sort() const {
+ListPage ListPlan::Sort(Look& look) const {
   ListPage page;
   for (const auto& range : candidates_.ranges) {
     range->Walk(0, range->size(), looks_, [&](const ResourceEntry& entry) {
-      if (!Fits(entry)) {
-        return;
+      if (look.Next() && Fits(entry)) {
+        ++page.total;
+        if (!options_.after || IsBehind(entry, *options_.after, options_.order)) {
+          page.items.push_back(&entry);
+        }
       }
-      ++page.total;
-      if (!options_.after || IsBehind(entry, *options_.after, options_.order)) {
-        page.items.push_back(&entry);
-      }
+      return look.status().ok();
     });
   }
   const std::size_t first = options_.after ? 0 : FirstOfPage(page.items.size());

@@ -1,7 +1,7 @@
 // ListPlan: how a list is answered: from the index that has the least to look at.
 //
 //   const ListPlan plan(*resources, statuses, scope, options);
-//   if (plan.cost() > enough) ...   // then on a worker
+//   if (plan.cost() > enough) ...   // then on a worker, by RunWhile
 //   ListPage page = plan.Run();
 //
 // What is found is the same whichever index is taken: every candidate is held against all that the
@@ -10,7 +10,10 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <vector>
+
+#include <absl/status/statusor.h>
 
 #include "projections/resources/candidates.h"
 #include "projections/resources/image.h"
@@ -32,7 +35,15 @@ class ListPlan {
 
   ListPage Run() const;
 
+  // Whether to look further. Asked at the beginning, and then before each of so many resources.
+  using MayGoOn = std::function<absl::Status()>;
+  static constexpr std::size_t kLookedAtBetween = 256;
+  // As Run, but ends with what `may_go_on` says when that is not ok.
+  absl::StatusOr<ListPage> RunWhile(const MayGoOn& may_go_on) const;
+
  private:
+  class Look;
+
   bool IsInOrder() const;
   bool Fits(const ResourceEntry& entry) const;
   std::size_t FirstOfPage(std::size_t total) const;
@@ -41,8 +52,8 @@ class ListPlan {
   // A piece of a range of which nothing has to be left out.
   ListPage Cut() const;
   // What fits, picked out of candidates that are in order; sorted otherwise.
-  ListPage Pick() const;
-  ListPage Sort() const;
+  ListPage Pick(Look& look) const;
+  ListPage Sort(Look& look) const;
 
   const StatusesImage* statuses_;
   ListScope scope_;

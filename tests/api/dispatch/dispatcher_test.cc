@@ -111,7 +111,9 @@ TEST_F(DispatcherTest, ALongReadIsDoneByAWorker) {
   dispatcher_->Read(Access::kAdmin, "/api/v1/long",
                     [](const Call&, const LatestView&) -> Dispatcher::ReadAnswer {
                       EXPECT_TRUE(dispatches);
-                      return [] { return JsonResponse(200, dispatches ? "here" : "elsewhere"); };
+                      return [](const auto& /*gone*/) {
+                        return JsonResponse(200, dispatches ? "here" : "elsewhere");
+                      };
                     });
   dispatches = true;
   const Response response = Ask("GET", "/api/v1/long?freshness=cached", {kAdmin});
@@ -130,7 +132,7 @@ TEST_F(DispatcherTest, NobodyWorksForAClientThatHasGone) {
   };
   dispatcher_->Read(Access::kAdmin, "/api/v1/long",
                     [](const Call&, const LatestView&) -> Dispatcher::ReadAnswer {
-                      return [] {
+                      return [](const auto& /*gone*/) {
                         ADD_FAILURE() << "begun";
                         return Response();
                       };

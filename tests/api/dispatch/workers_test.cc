@@ -53,7 +53,7 @@ TEST(WorkersTest, ReadsLeaveOneThreadToWrites) {
           ++read;
           reads.count_down();
         },
-        Work::kRead));
+        Work::kLong));
   }
   int read_before = 0;
   ASSERT_TRUE(workers.Run([&] {

@@ -262,6 +262,29 @@ TEST_F(ListPlanTest, EveryIndexGivesWhatLookingAtEverythingWould) {
   }
 }
 
+TEST_F(ListPlanTest, EndsWhenItIsToldTo) {
+  for (int i = 0; i < 600; ++i) {
+    rows_.store().Add("Channel", "c" + std::to_string(i));
+  }
+  const Order by_name = {{ResourceColumn::kName, false}};
+  for (const Order& order : {DefaultOrder(), by_name}) {
+    ListOptions options{.size = 5, .order = order};
+    options.search = Search("spec.x = 1");
+    const ListPlan plan(*rows_.store().image(), rows_.statuses(), {.kind = "Channel"}, options);
+    int asked = 0;
+    EXPECT_OK(plan.RunWhile([&asked] {
+      ++asked;
+      return absl::OkStatus();
+    }));
+    EXPECT_EQ(asked, 3);  // Of 600, before the first, the 257th and the 513th.
+    asked = 0;
+    const auto ended = plan.RunWhile(
+        [&asked] { return ++asked == 2 ? absl::CancelledError("enough") : absl::OkStatus(); });
+    EXPECT_TRUE(absl::IsCancelled(ended.status()));
+    EXPECT_EQ(asked, 2);
+  }
+}
+
 TEST_F(ListPlanTest, ATenantPaysForWhatItHas) {
   TestStore& store = rows_.store();
   for (int i = 0; i < 200; ++i) {
