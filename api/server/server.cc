@@ -201,6 +201,7 @@ absl::Status Server::Open(engine::Engine& engine) {
   feed_ = std::make_unique<Feed>(*store_, *workers_, options_.registry, options_.feed);
   readiness_ = std::make_unique<Readiness>(*store_, options_.readiness);
   sweeper_ = std::make_unique<Sweeper>(engine.key_value());
+  settling_ = std::make_unique<Settling>(*store_, options_.registry, reconciliations_);
   options_.compaction.lease_ttl = options_.lease_ttl;
   compaction_ = std::make_unique<Compaction>(engine, options_.compaction);
   AddMetricSources();

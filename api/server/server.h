@@ -32,6 +32,7 @@
 #include "api/http/transport.h"
 #include "api/identity/authenticator.h"
 #include "api/resources/reconciliations.h"
+#include "api/resources/settling.h"
 #include "api/server/access_log.h"
 #include "api/server/metrics.h"
 #include "api/server/service_routes.h"
@@ -147,6 +148,7 @@ class Server {
   std::unique_ptr<Feed> feed_;
   std::unique_ptr<Readiness> readiness_;
   std::unique_ptr<Sweeper> sweeper_;
+  std::unique_ptr<Settling> settling_;
   std::unique_ptr<Compaction> compaction_;
 };
 

@@ -177,12 +177,15 @@ void AddConditions(const ConditionsChange& change, const RuleContext& context,
                    Judgement& judgement) {
   const EntityDescriptor* descriptor =
       context.registry.FindKind(schemas::Text(change.resource.kind()));
-  if (descriptor == nullptr || !HasConditions(*descriptor)) {
+  if (descriptor == nullptr) {
     return;
   }
   const std::string_view id = schemas::Text(change.resource.id());
   TrackedStatuses statuses(context.statuses, context.footprint);
   const StatusEntry* status = statuses.Find(id);
+  if (!HasConditions(*descriptor) && status == nullptr) {
+    return;
+  }
   const ResourceEntry* before = change.is_new ? nullptr : context.image.Find(id);
   AggregationInput input{.required_adapters = descriptor->required_adapters,
                          .generation = change.resource.generation(),

@@ -2,7 +2,6 @@
 
 #include "engine/base/logging.h"
 #include "projections/json_object.h"
-#include "projections/statuses/aggregate.h"
 #include "projections/statuses/document.h"
 #include "schemas/codec.h"
 
@@ -69,21 +68,6 @@ void AppendReferences(const schemas::Resource& resource, const Registry& registr
   out += "]}";
 }
 
-// A kind that is not registered any more is shown with what was recorded.
-void AppendConditionsOf(const schemas::Resource& resource, const schemas::ResourceStatus* status,
-                        const Registry& registry, std::string& out) {
-  if (status != nullptr) {
-    AppendConditions(*status, out);
-    return;
-  }
-  const EntityDescriptor* descriptor = registry.FindKind(schemas::Text(resource.kind()));
-  const ConditionStates conditions = descriptor == nullptr
-                                         ? ConditionStates()
-                                         : Unreported(descriptor->required_adapters, resource);
-  const std::string payload = EncodeStatus(schemas::Text(resource.id()), conditions);
-  AppendConditions(StatusIn(payload), out);
-}
-
 }  // namespace
 
 std::string ResourceHref(std::string_view owner_href, std::string_view plural,
@@ -146,7 +130,12 @@ void AppendResourceDocument(const schemas::Resource& resource,
   JsonObject object(out);
   AppendMembers(resource, registry, object);
   object.Member("status") += "{\"conditions\":";
-  AppendConditionsOf(resource, status, registry, out);
+  // What is recorded, as searches and gauges see it.
+  if (status == nullptr) {
+    out += "[]";
+  } else {
+    AppendConditions(*status, out);
+  }
   out += '}';
   object.Close();
 }

@@ -10,7 +10,7 @@
 #include "projections/resources/conditions.h"
 #include "projections/resources/drafts.h"
 #include "projections/resources/facts.h"
-#include "projections/resources/removal.h"
+#include "projections/resources/finalize.h"
 #include "projections/statuses/document.h"
 #include "projections/statuses/keys.h"
 
@@ -133,34 +133,6 @@ ReportTables TablesWith(const schemas::AdapterReport& added,
   return tables;
 }
 
-// Everything that is left of the resource goes, and with it the report.
-Judgement Finalize(const ReportRequest& request, const ResourceEntry& entry,
-                   const RuleContext& context) {
-  TrackedResources resources(context.image, context.footprint);
-  TrackedStatuses statuses(context.statuses, context.footprint);
-  RemovalPlan plan(context.registry, resources, statuses);
-  plan.Finalize(entry);
-  const std::vector<RemovalPlan::Change> changes = plan.TakeChanges();
-  const Removal removal{.actor = request.actor, .reason = {}, .now = context.now};
-  Judgement judgement;
-  if (auto refusal = DraftChanges(changes, removal, resources, judgement.proposal)) {
-    return Refuse(*std::move(refusal));
-  }
-  engine::AuditDraft audit = AuditOf("finalize", entry, context.registry, request.actor);
-  audit.details["adapter"] = request.adapter;
-  audit.details["removed"] = absl::StrFormat("%d", changes.size());
-  judgement.proposal.audit = std::move(audit);
-  return Conclude(std::move(judgement), {}, context);
-}
-
-bool IsFinished(const ResourceEntry& entry, const std::vector<AdapterView>& views,
-                bool has_children, const RuleContext& context) {
-  const EntityDescriptor* descriptor = context.registry.FindKind(entry.kind());
-  return descriptor != nullptr && entry.is_deleting() &&
-         GUARD("statuses.finalize-children", !has_children) &&
-         AllFinalized(descriptor->required_adapters, entry.table().generation(), views);
-}
-
 bool IsRequired(std::string_view adapter, const EntityDescriptor* kind) {
   return kind != nullptr &&
          std::ranges::find(kind->required_adapters, adapter) != kind->required_adapters.end();
@@ -210,7 +182,7 @@ Judgement Take(const ReportRequest& request, const ReportState& state, const Sto
   const bool has_children = entry.is_deleting() && !resources.Children(entry.id()).empty();
   Judgement judgement;
   if (IsFinished(entry, ViewsOf(tables), has_children, context)) {
-    judgement = Finalize(request, entry, context);
+    judgement = Finalize(entry, request.actor, request.adapter, context);
   } else {
     TrackedStatuses(context.statuses, context.footprint).NoteChanged(entry.id());
     judgement.proposal.records.push_back({.stream = StatusesImage::kStream,

@@ -69,23 +69,10 @@ TEST(ResourceDocumentTest, AChildOnItsWayOut) {
             R"("status":{"conditions":[]}})");
 }
 
-TEST(ResourceDocumentTest, ConditionsBeforeAnyAdapterReported) {
+TEST(ResourceDocumentTest, ConditionsAreThoseThatAreRecorded) {
   ResourceState state = Channel();
   state.kind = "NodePool";
-  state.generation = 3;
-  const std::string document = Document(state);
-  EXPECT_EQ(document.substr(document.find("\"status\"")),
-            R"("status":{"conditions":[{"type":"Reconciled","status":"False",)"
-            R"("reason":"ReconciledMissingAdapters",)"
-            R"("message":"Waiting for adapters to report: hypershift, validation",)"
-            R"("observed_generation":3,"created_time":"2026-05-28T20:26:40Z",)"
-            R"("last_updated_time":"2026-05-28T20:26:40.5Z",)"
-            R"("last_transition_time":"2026-05-28T20:26:40Z"},)"
-            R"({"type":"LastKnownReconciled","status":"False","reason":"AdaptersMissingReports",)"
-            R"("message":"Waiting for adapters to report: hypershift, validation",)"
-            R"("observed_generation":1,"created_time":"2026-05-28T20:26:40Z",)"
-            R"("last_updated_time":"2026-05-28T20:26:40Z",)"
-            R"("last_transition_time":"2026-05-28T20:26:40Z"}]}})");
+  EXPECT_TRUE(Document(state).ends_with(R"("status":{"conditions":[]}})"));
 }
 
 TEST(ResourceDocumentTest, AKindThatIsNotRegisteredIsStillShown) {

@@ -14,6 +14,7 @@
 #include "projections/resources/projection.h"
 #include "projections/resources/report.h"
 #include "projections/resources/rules.h"
+#include "projections/resources/settle.h"
 #include "projections/statuses/projection.h"
 
 namespace projections {
@@ -84,6 +85,23 @@ class TestStore {
     image_ = ImageOf(projection_);
     statuses_ = ImageOf(statuses_projection_);
     now_.micros += 1;
+  }
+
+  // Takes over what another store wrote, or a part of it.
+  void Replay(const std::vector<engine::Record>& records) {
+    for (const engine::Record& record : records) {
+      const bool is_status = record.stream == StatusesImage::kStream;
+      EXPECT_TRUE(
+          (is_status ? statuses_projection_.Apply(record) : projection_.Apply(record)).ok());
+      (is_status ? status_log_ : log_).push_back(record);
+    }
+    image_ = ImageOf(projection_);
+    statuses_ = ImageOf(statuses_projection_);
+  }
+  Judgement Settle(std::string_view id) {
+    Judgement judgement = JudgeSettle(id, "settler", Context());
+    Commit(judgement.proposal);
+    return judgement;
   }
 
   // Creates a resource and returns its id.
