@@ -1,7 +1,6 @@
 #include "projections/resources/candidates.h"
 
 #include <algorithm>
-#include <array>
 #include <iterator>
 #include <set>
 #include <string>
@@ -9,6 +8,7 @@
 #include <utility>
 #include <variant>
 
+#include "projections/resources/candidate_ranges.h"
 #include "projections/search/tree.h"
 
 namespace projections {
@@ -19,117 +19,6 @@ using search::Node;
 using search::NodeKind;
 using search::Operator;
 using search::Test;
-
-const ResourceEntry& EntryIn(const AgeKey& key) {
-  return *key.entry;
-}
-const ResourceEntry& EntryIn(const KindKey& key) {
-  return *key.age.entry;
-}
-const ResourceEntry& EntryIn(const OwnerKey& key) {
-  return *key.kind.age.entry;
-}
-const ResourceEntry& EntryIn(const TargetKey& key) {
-  return *key.source();
-}
-const ResourceEntry& EntryIn(const MarkKey& key) {
-  return *key.age.entry;
-}
-
-// The first 2 kB: of longer ones the machine fetches the rest by itself.
-void FetchSpec(const ResourceEntry& entry) {
-  constexpr std::size_t kLine = 64;
-  const std::string_view spec = schemas::Text(entry.table().spec()).substr(0, 2048);
-  for (std::size_t at = 0; at < spec.size(); at += kLine) {
-    __builtin_prefetch(spec.data() + at);
-  }
-}
-
-template <typename Tree>
-class TreeRange final : public CandidateRange {
- public:
-  TreeRange(const Tree& tree, std::size_t first, std::size_t last)
-      : tree_(tree), first_(first), last_(last) {}
-
-  std::size_t size() const override { return last_ - first_; }
-  void Walk(std::size_t first, std::size_t last, Looks looks, const Visit& visit) const override {
-    // Entries and their records are all over the memory: those of a few are fetched at once, so
-    // that they are waited for together.
-    std::array<const ResourceEntry*, 16> few;
-    auto at = tree_.Select(first_ + first);
-    while (first < last) {
-      const std::size_t count = std::min(few.size(), last - first);
-      for (std::size_t i = 0; i < count; ++i, ++at) {
-        few[i] = &EntryIn(*at);
-        __builtin_prefetch(few[i]);
-        __builtin_prefetch(reinterpret_cast<const char*>(few[i] + 1) - 1);
-      }
-      for (std::size_t i = 0; i < count; ++i) {
-        __builtin_prefetch(&few[i]->table());
-      }
-      for (std::size_t i = 0; looks == Looks::kAtSpecs && i < count; ++i) {
-        FetchSpec(*few[i]);
-      }
-      for (std::size_t i = 0; i < count; ++i) {
-        if (!visit(*few[i])) {
-          return;
-        }
-      }
-      first += count;
-    }
-  }
-
- private:
-  const Tree& tree_;
-  const std::size_t first_;
-  const std::size_t last_;
-};
-
-using RangePtr = std::shared_ptr<const CandidateRange>;
-
-template <typename Tree>
-RangePtr All(const Tree& tree) {
-  return std::make_shared<TreeRange<Tree>>(tree, 0, tree.size());
-}
-template <typename Tree, typename Probe>
-RangePtr Equal(const Tree& tree, const Probe& probe) {
-  return std::make_shared<TreeRange<Tree>>(tree, tree.CountBefore(probe), tree.CountThrough(probe));
-}
-
-// The resources that have a condition.
-class WithCondition final : public CandidateRange {
- public:
-  WithCondition(const ResourcesImage& image, ConditionRange range) : image_(image), range_(range) {}
-
-  std::size_t size() const override { return range_.size(); }
-  // REQUIRES: the whole range.
-  void Walk(std::size_t, std::size_t, Looks, const Visit& visit) const override {
-    for (const StatusEntry* status : range_) {
-      const ResourceEntry* entry = image_.Find(status->resource_id());
-      if (entry != nullptr && !visit(*entry)) {
-        return;
-      }
-    }
-  }
-
- private:
-  const ResourcesImage& image_;
-  const ConditionRange range_;
-};
-
-class Named final : public CandidateRange {
- public:
-  explicit Named(std::vector<const ResourceEntry*> entries) : entries_(std::move(entries)) {}
-
-  std::size_t size() const override { return entries_.size(); }
-  void Walk(std::size_t first, std::size_t last, Looks, const Visit& visit) const override {
-    for (std::size_t i = first; i < last && visit(*entries_[i]); ++i) {
-    }
-  }
-
- private:
-  const std::vector<const ResourceEntry*> entries_;
-};
 
 class Finder {
  public:
@@ -228,7 +117,23 @@ class Finder {
         Consider(child, 0);
       }
       ConsiderOldConditions(node);
+    } else if (node.kind == NodeKind::kOr) {
+      ConsiderAny(node);
     }
+  }
+
+  // What any of several searches finds is in their ranges, if each of them has some.
+  void ConsiderAny(const Node& any) {
+    std::vector<RangePtr> ranges;
+    for (const Node& child : any.children) {
+      Finder one(image_, statuses_, scope_);
+      one.Consider(child, 0);
+      if (!one.has_best_) {
+        return;
+      }
+      std::ranges::move(one.best_.ranges, std::back_inserter(ranges));
+    }
+    Offer({std::make_shared<AnyOf>(std::move(ranges))}, 0, false);
   }
 
   void ConsiderTest(const Test& test, unsigned covers) {

@@ -71,7 +71,8 @@ bool ListPlan::Fits(const ResourceEntry& entry) const {
   return GUARD("tenant.list", scope_.tenant.Sees(entry)) &&
          GUARD("lists.kind", scope_.kind.empty() || entry.kind() == scope_.kind) &&
          GUARD("lists.owner", scope_.owner_id.empty() || entry.owner_id() == scope_.owner_id) &&
-         (scope_.ref_target_id.empty() || RefersTo(entry, scope_.ref_type, scope_.ref_target_id)) &&
+         GUARD("lists.reference", scope_.ref_target_id.empty() ||
+                                      RefersTo(entry, scope_.ref_type, scope_.ref_target_id)) &&
          std::ranges::all_of(needles_,
                              [spec = schemas::Text(entry.table().spec())](const auto& needle) {
                                return search::MayHave(spec, needle);

@@ -41,6 +41,17 @@ std::shared_ptr<const search::Node> Search(std::string_view text) {
   return std::make_shared<const search::Node>(node.value_or(search::Node{}));
 }
 
+// The stock kinds; Channels refer to Clusters and to each other.
+Registry Referring() {
+  std::vector<EntityDescriptor> entities = Registry::Stock().entities();
+  for (EntityDescriptor& entity : entities) {
+    if (entity.kind == "Channel") {
+      entity.references = {{"uses", "Cluster", 0, 0}, {"near", "Channel", 0, 0}};
+    }
+  }
+  return *Registry::Create(std::move(entities));
+}
+
 // Resources of every stock kind with few names, labels, specs and tenants, and conditions of them.
 class RandomRows {
  public:
@@ -89,6 +100,13 @@ class RandomRows {
     request.spec = Spec();
     request.labels = AnyLabels();
     request.tenancy = AnyTenancy();
+    if (request.kind == "Channel" && !clusters_.empty() && random_.Below(2) == 0) {
+      request.references = To("uses", "Cluster", {clusters_[random_.Below(clusters_.size())]});
+      const std::string other = AnyId();
+      if (store_.Find(other) != nullptr && store_.Find(other)->kind() == "Channel") {
+        request.references["near"] = {{other, "Channel"}};
+      }
+    }
     store_.Pass(static_cast<std::int64_t>(random_.Below(3)));
     if (!store_.Do(request).refusal.has_value()) {
       ids_.push_back(request.id);
@@ -144,13 +162,22 @@ class RandomRows {
 
   support::SeededRandom& random_;
   search::RandomSearch searches_;
-  TestStore store_;
+  TestStore store_{Referring()};
   StatusesProjection projection_;
   std::shared_ptr<const StatusesImage> statuses_;
   std::uint64_t reports_ = 0;
   Ids ids_;
   Ids clusters_;
 };
+
+bool Refers(const ResourceEntry& entry, std::string_view type, std::string_view target) {
+  for (const ReferenceState& reference : StateOf(entry.table()).references) {
+    if (reference.ref_type == type && reference.target_id == target) {
+      return true;
+    }
+  }
+  return false;
+}
 
 // A list as it is defined: all that fits, in order.
 std::vector<const ResourceEntry*> Defined(RandomRows& rows, const ListScope& scope,
@@ -160,6 +187,7 @@ std::vector<const ResourceEntry*> Defined(RandomRows& rows, const ListScope& sco
     if ((scope.kind.empty() || entry->kind() == scope.kind) &&
         (scope.owner_id.empty() || entry->owner_id() == scope.owner_id) &&
         scope.tenant.Sees(*entry) &&
+        (scope.ref_target_id.empty() || Refers(*entry, scope.ref_type, scope.ref_target_id)) &&
         (options.search == nullptr || search::Matches(*options.search, *entry, rows.statuses()))) {
       all.push_back(entry);
     }
@@ -187,6 +215,10 @@ class ListPlanTest : public testing::Test {
     owner_ = rows_.AnyId();
     if (kind_ == "NodePool" && random_.Below(2) == 0) {
       scope.owner_id = owner_;
+    }
+    if (kind_ == "Channel" && random_.Below(2) == 0) {
+      scope.ref_type = random_.Below(2) == 0 ? "uses" : "near";
+      scope.ref_target_id = owner_;
     }
     if (random_.Below(2) == 0) {
       scope.tenant = TenantScope::Of(rows_.AnyTenancy());
@@ -314,6 +346,11 @@ TEST_F(ListPlanTest, ATenantPaysForWhatItHas) {
             8u);
   EXPECT_EQ(cost(TenantScope::All(), "name = 'c7' and spec.x = 1", DefaultOrder()), 1u);
   EXPECT_EQ(cost(TenantScope::All(), "spec.x = 1", DefaultOrder()), 200u);
+  // Each side has a range: 4 and 1; a side without one spoils it.
+  EXPECT_EQ(cost(TenantScope::All(), "(labels.n = '7' and spec.x = 1) or name in ['c7', 'zz']",
+                 DefaultOrder()),
+            5u);
+  EXPECT_EQ(cost(TenantScope::All(), "labels.n = '7' or spec.x = 1", DefaultOrder()), 200u);
 }
 
 TEST_F(ListPlanTest, APlaceStaysWhereItIsWhenOthersMove) {
@@ -342,7 +379,10 @@ TEST_F(ListPlanTest, NothingOfAnotherKindIsFound) {
   const std::string other = store.Add("Cluster", "d");
   store.Add("NodePool", "p", other);
   store.Add("NodePool", "q", other);
-  store.Add("Channel", "n");
+  CreateRequest using_it = Creation(store, "Channel", "n");
+  using_it.references = To("uses", "Cluster", {cluster});
+  store.Do(using_it);
+  const std::string aside = store.Add("Channel", "m");
   const auto found = [&](ListScope scope, std::string_view text) {
     ListOptions options;
     options.search = Search(text);
@@ -350,6 +390,10 @@ TEST_F(ListPlanTest, NothingOfAnotherKindIsFound) {
   };
   EXPECT_THAT(found({.kind = "Channel"}, "id = '" + cluster + "'"), ElementsAre());
   EXPECT_THAT(found({.kind = "Cluster"}, "id = '" + cluster + "'"), ElementsAre(cluster));
+  const ListScope users = {.kind = "Channel", .ref_target_id = cluster, .ref_type = "uses"};
+  EXPECT_THAT(found(users, "id in ['" + using_it.id + "', '" + aside + "']"),
+              ElementsAre(using_it.id));
+  EXPECT_THAT(found(users, "id = '" + aside + "'"), ElementsAre());
   EXPECT_THAT(found({}, "owner_id = '" + cluster + "'"), ElementsAre(pool));
   EXPECT_THAT(found({.kind = "NodePool", .owner_id = other}, "id = '" + pool + "'"), ElementsAre());
 }
