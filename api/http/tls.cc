@@ -4,11 +4,16 @@
 #include <array>
 #include <climits>
 #include <cstddef>
+#include <fstream>
+#include <iterator>
 
 #include <absl/strings/str_format.h>
 #include <openssl/bio.h>
 #include <openssl/err.h>
 #include <openssl/ssl.h>
+
+#include "engine/base/checksum.h"
+#include "engine/base/status_macros.h"
 
 namespace api {
 namespace {
@@ -34,6 +39,39 @@ int ChooseProtocol(SSL* /*ssl*/, const unsigned char** out, unsigned char* out_l
       SSL_select_next_proto(&chosen, out_length, kHttp, sizeof(kHttp) - 1, in, in_length);
   *out = chosen;
   return found == OPENSSL_NPN_NEGOTIATED ? SSL_TLSEXT_ERR_OK : SSL_TLSEXT_ERR_NOACK;
+}
+
+// Empty text for a file that cannot be read: OpenSSL says why.
+std::uint64_t ChecksumOf(const TlsFiles& files) {
+  std::string text;
+  for (const std::string& name : {files.cert_file, files.key_file}) {
+    std::ifstream file(name, std::ios::binary);
+    text.append(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>());
+    text += '\0';
+  }
+  return engine::Checksum64(text);
+}
+
+absl::StatusOr<SSL_CTX*> MakeContext(const TlsFiles& files) {
+  ERR_clear_error();
+  std::unique_ptr<SSL_CTX, void (*)(SSL_CTX*)> context(SSL_CTX_new(TLS_server_method()),
+                                                       SSL_CTX_free);
+  SSL_CTX* const raw = context.get();
+  if (raw == nullptr) {
+    return absl::ResourceExhaustedError("no memory for TLS");
+  }
+  SSL_CTX_set_min_proto_version(raw, TLS1_2_VERSION);
+  SSL_CTX_set_options(raw, SSL_OP_NO_RENEGOTIATION | SSL_OP_CIPHER_SERVER_PREFERENCE);
+  SSL_CTX_set_mode(raw, SSL_MODE_RELEASE_BUFFERS);
+  SSL_CTX_set_alpn_select_cb(raw, ChooseProtocol, nullptr);
+  if (SSL_CTX_use_certificate_chain_file(raw, files.cert_file.c_str()) != 1) {
+    return Refused(files.cert_file);
+  }
+  if (SSL_CTX_use_PrivateKey_file(raw, files.key_file.c_str(), SSL_FILETYPE_PEM) != 1 ||
+      SSL_CTX_check_private_key(raw) != 1) {
+    return Refused(files.key_file);
+  }
+  return context.release();
 }
 
 }  // namespace
@@ -103,33 +141,39 @@ std::string TlsSession::TakeBytes() {
   return bytes;
 }
 
-absl::StatusOr<std::shared_ptr<const TlsContext>> TlsContext::Load(const TlsFiles& files) {
-  ERR_clear_error();
-  SSL_CTX* const raw = SSL_CTX_new(TLS_server_method());
-  if (raw == nullptr) {
-    return absl::ResourceExhaustedError("no memory for TLS");
-  }
-  std::shared_ptr<const TlsContext> context(new TlsContext(raw));
-  SSL_CTX_set_min_proto_version(raw, TLS1_2_VERSION);
-  SSL_CTX_set_options(raw, SSL_OP_NO_RENEGOTIATION | SSL_OP_CIPHER_SERVER_PREFERENCE);
-  SSL_CTX_set_mode(raw, SSL_MODE_RELEASE_BUFFERS);
-  SSL_CTX_set_alpn_select_cb(raw, ChooseProtocol, nullptr);
-  if (SSL_CTX_use_certificate_chain_file(raw, files.cert_file.c_str()) != 1) {
-    return Refused(files.cert_file);
-  }
-  if (SSL_CTX_use_PrivateKey_file(raw, files.key_file.c_str(), SSL_FILETYPE_PEM) != 1 ||
-      SSL_CTX_check_private_key(raw) != 1) {
-    return Refused(files.key_file);
-  }
-  return context;
+// The checksum is taken first: what changes while it is read is read again by the next Refresh.
+absl::StatusOr<std::shared_ptr<TlsContext>> TlsContext::Load(const TlsFiles& files) {
+  const std::uint64_t contents = ChecksumOf(files);
+  ASSIGN_OR_RETURN(SSL_CTX * context, MakeContext(files));
+  return std::shared_ptr<TlsContext>(new TlsContext(files, context, contents));
 }
 
 TlsContext::~TlsContext() {
   SSL_CTX_free(context_);
 }
 
+absl::StatusOr<bool> TlsContext::Refresh() {
+  const std::uint64_t contents = ChecksumOf(files_);
+  {
+    engine::MutexLock lock(mutex_);
+    if (contents == contents_) {
+      return false;
+    }
+  }
+  ASSIGN_OR_RETURN(SSL_CTX * context, MakeContext(files_));
+  engine::MutexLock lock(mutex_);
+  // Sessions hold what they were made from.
+  SSL_CTX_free(std::exchange(context_, context));
+  contents_ = contents;
+  return true;
+}
+
 std::unique_ptr<TlsSession> TlsContext::Accept() const {
-  SSL* const ssl = SSL_new(context_);
+  SSL* ssl = nullptr;
+  {
+    engine::MutexLock lock(mutex_);
+    ssl = SSL_new(context_);
+  }
   BIO* const in = BIO_new(BIO_s_mem());
   BIO* const out = BIO_new(BIO_s_mem());
   if (ssl == nullptr || in == nullptr || out == nullptr) {

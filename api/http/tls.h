@@ -1,14 +1,18 @@
 // TLS for listeners: what a connection's bytes are made of, and nothing of sockets.
 //
-// TLS 1.2 and 1.3, no client certificates. Certificates are read once, at start.
+// TLS 1.2 and 1.3, no client certificates. Certificates can be replaced while connections are open.
 
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include <absl/status/statusor.h>
+
+#include "engine/base/mutex.h"
 
 // Of OpenSSL.
 struct ssl_st;
@@ -49,11 +53,11 @@ class TlsSession {
   ssl_st* const ssl_;
 };
 
-// Thread-safe.
+// Thread-safe. Load and Refresh read files.
 class TlsContext {
  public:
   // Fails with kFailedPrecondition and the file: not there, not PEM, a key of another certificate.
-  static absl::StatusOr<std::shared_ptr<const TlsContext>> Load(const TlsFiles& files);
+  static absl::StatusOr<std::shared_ptr<TlsContext>> Load(const TlsFiles& files);
   ~TlsContext();
   TlsContext(const TlsContext&) = delete;
   TlsContext& operator=(const TlsContext&) = delete;
@@ -61,10 +65,22 @@ class TlsContext {
   // Null when memory is short.
   std::unique_ptr<TlsSession> Accept() const;
 
- private:
-  explicit TlsContext(ssl_ctx_st* context) : context_(context) {}
+  // Reads the files again if they are others than before; whether they were. Connections that are
+  // open keep what they have. Fails as Load does; then what was stays, and the next call tries
+  // again.
+  absl::StatusOr<bool> Refresh();
 
-  ssl_ctx_st* const context_;
+  const TlsFiles& files() const { return files_; }
+
+ private:
+  TlsContext(TlsFiles files, ssl_ctx_st* context, std::uint64_t contents)
+      : files_(std::move(files)), context_(context), contents_(contents) {}
+
+  const TlsFiles files_;
+  mutable engine::Mutex mutex_;
+  ssl_ctx_st* context_ ABSL_GUARDED_BY(mutex_);
+  // A checksum of both files, as they were read.
+  std::uint64_t contents_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace api

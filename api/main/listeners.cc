@@ -43,8 +43,8 @@ absl::Status ReadAddress(const Settings& settings, std::string_view flag, std::s
 
 // The TLS of a section's listener; null where it has none. Those of metrics and health that have
 // no files of their own have the server's.
-absl::StatusOr<std::shared_ptr<const TlsContext>> ReadTls(const Settings& settings,
-                                                          std::string_view section) {
+absl::StatusOr<std::shared_ptr<TlsContext>> ReadTls(const Settings& settings,
+                                                    std::string_view section) {
   const std::string prefix = std::string(section) + ".tls.";
   bool enabled = false;
   TlsFiles files;

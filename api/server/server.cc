@@ -10,6 +10,7 @@
 #include "api/server/process_metrics.h"
 #include "api/server/tracing.h"
 #include "api/server/version.h"
+#include "engine/base/logging.h"
 #include "engine/base/status_macros.h"
 #include "engine/expected_head.h"
 #include "engine/history.h"
@@ -201,6 +202,11 @@ absl::Status Server::Open(engine::Engine& engine) {
   feed_ = std::make_unique<Feed>(*store_, *workers_, options_.registry, options_.feed);
   readiness_ = std::make_unique<Readiness>(*store_, options_.readiness);
   sweeper_ = std::make_unique<Sweeper>(engine.key_value());
+  if (options_.tls != nullptr || options_.metrics_tls != nullptr ||
+      options_.health_tls != nullptr) {
+    certificates_ = std::make_unique<Ticker>("certificates", options_.tls_check_interval,
+                                             [this] { RefreshCertificates(); });
+  }
   settling_ = std::make_unique<Settling>(*store_, options_.registry, reconciliations_);
   options_.compaction.lease_ttl = options_.lease_ttl;
   compaction_ = std::make_unique<Compaction>(engine, options_.compaction);
@@ -306,6 +312,24 @@ void Server::AddReconciliations(Samples& samples) const {
                         {"is_delete", sample.is_delete ? "true" : "false"},
                         {"component", "api"},
                         {"version", std::string(kVersion)}}});
+  }
+}
+
+void Server::RefreshCertificates() {
+  for (TlsContext* tls :
+       {options_.tls.get(), options_.metrics_tls.get(), options_.health_tls.get()}) {
+    if (tls == nullptr) {
+      continue;
+    }
+    const absl::StatusOr<bool> changed = tls->Refresh();
+    if (!changed.ok()) {
+      engine::Log(
+          engine::Severity::kWarning, "the certificate cannot be replaced yet",
+          {{"file", tls->files().cert_file}, {"why", std::string(changed.status().message())}});
+    } else if (*changed) {
+      engine::Log(engine::Severity::kInfo, "the certificate was replaced",
+                  {{"file", tls->files().cert_file}});
+    }
   }
 }
 

@@ -50,9 +50,11 @@ struct ServerOptions {
   std::string metrics_listen = {};
   std::string health_listen = {};
   // Of each of the three; null: in the clear.
-  std::shared_ptr<const TlsContext> tls = {};
-  std::shared_ptr<const TlsContext> metrics_tls = {};
-  std::shared_ptr<const TlsContext> health_tls = {};
+  std::shared_ptr<TlsContext> tls = {};
+  std::shared_ptr<TlsContext> metrics_tls = {};
+  std::shared_ptr<TlsContext> health_tls = {};
+  // Between two looks at whether their files are others.
+  engine::Duration tls_check_interval = std::chrono::seconds(10);
   TransportOptions transport = {};
   ReadinessOptions readiness = {};
   int workers = 4;
@@ -125,6 +127,8 @@ class Server {
   void AddSideRoutes();
   void AddMetricSources();
   void AddReconciliations(Samples& samples) const;
+  // Takes certificates that were replaced. Reads files.
+  void RefreshCertificates();
 
   ServerOptions options_;
   const AccessLog access_log_;
@@ -150,6 +154,7 @@ class Server {
   std::unique_ptr<Sweeper> sweeper_;
   std::unique_ptr<Settling> settling_;
   std::unique_ptr<Compaction> compaction_;
+  std::unique_ptr<Ticker> certificates_;  // Null: nothing is served over TLS.
 };
 
 }  // namespace api

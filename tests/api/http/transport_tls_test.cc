@@ -1,3 +1,6 @@
+#include <fstream>
+#include <iterator>
+
 #include <openssl/err.h>
 #include <openssl/ssl.h>
 #include <sys/socket.h>
@@ -79,6 +82,11 @@ class TlsClient {
   std::string received_;
 };
 
+std::string Contents(const std::string& file) {
+  std::ifstream in(file, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+}
+
 class TransportTlsTest : public testing::Test {
  protected:
   void SetUp() override {
@@ -98,8 +106,8 @@ class TransportTlsTest : public testing::Test {
     TransportOptions options;
     options.head_timeout = std::chrono::milliseconds(200);
     transport_ = std::make_unique<Transport>(options);
-    ASSERT_OK_AND_ASSIGN(auto tls, TlsContext::Load(files_));
-    ASSERT_OK_AND_ASSIGN(address_, transport_->Listen("127.0.0.1:0", router_, std::move(tls)));
+    ASSERT_OK_AND_ASSIGN(tls_, TlsContext::Load(files_));
+    ASSERT_OK_AND_ASSIGN(address_, transport_->Listen("127.0.0.1:0", router_, tls_));
     transport_->Start();
   }
   static std::string Get(const std::string& path, const std::string& more = "") {
@@ -110,6 +118,7 @@ class TransportTlsTest : public testing::Test {
   Router router_;
   std::unique_ptr<support::PrivateDirectory> directory_;
   TlsFiles files_;
+  std::shared_ptr<TlsContext> tls_;
   std::unique_ptr<Transport> transport_;
   std::string address_;
 };
@@ -159,6 +168,26 @@ TEST_F(TransportTlsTest, OldVersionsAreRefused) {
   ASSERT_TRUE(client.Connect());
   ASSERT_TRUE(client.Send(Get("/hello")));
   EXPECT_THAT(client.ReadUntil("secure"), StartsWith("HTTP/1.1 200"));
+}
+
+TEST_F(TransportTlsTest, ACertificateIsReplacedUnderOpenConnections) {
+  ASSERT_OK_AND_ASSIGN(const std::string old_file,
+                       directory_->Write("old.pem", Contents(files_.cert_file)));
+  TlsClient before(address_, old_file);
+  ASSERT_TRUE(before.Connect());
+  EXPECT_FALSE(tls_->Refresh().value());
+  ASSERT_OK_AND_ASSIGN(const support::Certificate fresh, support::MakeCertificate());
+  // One file after the other: in between they do not fit, and nothing changes.
+  ASSERT_OK(directory_->Write("cert.pem", fresh.certificate));
+  EXPECT_THAT(tls_->Refresh(), StatusIs(absl::StatusCode::kFailedPrecondition));
+  EXPECT_TRUE(TlsClient(address_, old_file).Connect());
+  ASSERT_OK(directory_->Write("key.pem", fresh.key));
+  EXPECT_TRUE(tls_->Refresh().value());
+  EXPECT_FALSE(tls_->Refresh().value());
+  EXPECT_FALSE(TlsClient(address_, old_file).Connect());
+  EXPECT_TRUE(TlsClient(address_, files_.cert_file).Connect());
+  ASSERT_TRUE(before.Send(Get("/hello")));
+  EXPECT_THAT(before.ReadUntil("secure"), StartsWith("HTTP/1.1 200"));
 }
 
 TEST_F(TransportTlsTest, FilesThatDoNotFitAreNamed) {
