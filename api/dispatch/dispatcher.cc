@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "api/dispatch/idempotency.h"
+#include "api/http/trace.h"
 #include "engine/base/logging.h"
 #include "engine/base/reason.h"
 
@@ -161,7 +162,10 @@ Response StoreFailure(const Request& request, const absl::Status& why,
   const int status = ProblemStatus(code);
   engine::Log(status == 500 ? engine::Severity::kError : engine::Severity::kWarning,
               "store failed a request",
-              {{"request_id", request.id()}, {"path", request.path()}, {"error", Text(why)}});
+              {{"request_id", request.id()},
+               {"trace_id", TraceIdOf(request)},
+               {"path", request.path()},
+               {"error", Text(why)}});
   if (status < 500) {
     outcome.reset();
   }

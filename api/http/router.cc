@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "api/http/problem.h"
+#include "api/http/trace.h"
 #include "engine/base/check.h"
 #include "engine/base/logging.h"
 
@@ -264,7 +265,10 @@ void Router::Run(const Route& route, const std::shared_ptr<Request>& request,
     route.handler(request, std::move(responder));
   } catch (const std::exception& e) {
     engine::Log(engine::Severity::kError, "handler threw",
-                {{"route", route.pattern}, {"request_id", request->id()}, {"what", e.what()}});
+                {{"route", route.pattern},
+                 {"request_id", request->id()},
+                 {"trace_id", TraceIdOf(*request)},
+                 {"what", e.what()}});
   }
 }
 

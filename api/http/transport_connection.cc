@@ -9,6 +9,7 @@
 #include <boost/asio/error.hpp>
 
 #include "api/http/gzip.h"
+#include "api/http/trace.h"
 #include "api/http/transport_answer.h"
 #include "engine/base/guard.h"
 #include "engine/base/logging.h"
@@ -371,7 +372,8 @@ void Connection::FinishExchange() {
       engine::Log(engine::Severity::kError, "request was not answered",
                   {{"method", request.method_name()},
                    {"path", request.path()},
-                   {"request_id", request.id()}});
+                   {"request_id", request.id()},
+                   {"trace_id", TraceIdOf(request)}});
     }
     answer_ = router_.Refuse(request, Refusal::kUnanswered, "The request was not answered");
   }

@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "api/http/trace.h"
 #include "api/resources/bodies.h"
 #include "api/resources/problems.h"
 #include "api/resources/report_body.h"
@@ -93,6 +94,7 @@ class ResourceMutation final : public Mutation {
       engine::Log(engine::Severity::kInfo, "force-deleted",
                   {{"resource_id", id_},
                    {"request_id", call_.request->id()},
+                   {"trace_id", TraceIdOf(*call_.request)},
                    {"tx", engine::Raw(outcome.tx)}});
     }
   }
@@ -218,6 +220,7 @@ Prepared PrepareForceDelete(const Call& call, const Context& shared, RouteScope 
   engine::Log(engine::Severity::kInfo, "force-delete asked for",
               {{"resource_id", id},
                {"request_id", call.request->id()},
+               {"trace_id", TraceIdOf(*call.request)},
                {"actor", remove.actor},
                {"reason", remove.reason}});
   return std::make_unique<ResourceMutation>(

@@ -142,6 +142,17 @@ TEST_F(DispatcherTest, NobodyWorksForAClientThatHasGone) {
   sink->abandoned.wait();
 }
 
+// So does every other line that is written because of a request.
+TEST_F(DispatcherTest, TheLineOfAFailureNamesItsTrace) {
+  engine_.SetAfterRead([] { return absl::UnavailableError("away"); });
+  const HeaderField trace = {"traceparent",
+                             "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"};
+  EXPECT_EQ(Ask("GET", kResource, {trace}).status, 503);
+  EXPECT_THAT(support::LogLines(),
+              testing::Contains(AllOf(HasSubstr("store failed a request"),
+                                      HasSubstr("0af7651916cd43dd8448eb211c80319c"))));
+}
+
 TEST_F(DispatcherTest, OperatorsAreKnownByTheirTokens) {
   EXPECT_EQ(Ask("GET", kResource, {kAdmin}).body, "ops");
   EXPECT_EQ(Ask("GET", kControl, {kAdmin}).body, "ops");
