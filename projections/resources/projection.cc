@@ -23,9 +23,6 @@ absl::Status Wrong(const engine::Record& record, const char* what) {
   return absl::DataLossError(absl::StrFormat("resource \"%s\": %s", record.key, what));
 }
 
-// Fewer changes than this are always indexed one by one.
-constexpr std::size_t kMinToRebuild = 1000;
-
 bool SameName(EntryPtr a, EntryPtr b) {
   return NameKey(a).hash == NameKey(b).hash;
 }
@@ -135,7 +132,7 @@ void ResourcesProjection::Link(std::shared_ptr<const ResourceEntry> entry) {
 }
 
 void ResourcesProjection::Index(EntryPtr entry) {
-  if (indexes_are_stale_) {
+  if (upkeep_.given_up()) {
     return;
   }
   trees_.by_age.Insert(AgeKey(entry));
@@ -169,7 +166,7 @@ void ResourcesProjection::UnindexMarks(EntryPtr entry, const std::vector<std::ui
 }
 
 void ResourcesProjection::Unindex(EntryPtr entry) {
-  if (indexes_are_stale_) {
+  if (upkeep_.given_up()) {
     return;
   }
   trees_.by_age.Erase(AgeKey(entry));
@@ -185,7 +182,7 @@ void ResourcesProjection::Unindex(EntryPtr entry) {
 }
 
 void ResourcesProjection::Reindex(EntryPtr old, EntryPtr added) {
-  if (indexes_are_stale_) {
+  if (upkeep_.given_up()) {
     return;
   }
   if (!SamePlaces(old, added)) {
@@ -202,11 +199,9 @@ void ResourcesProjection::Reindex(EntryPtr old, EntryPtr added) {
 }
 
 void ResourcesProjection::CountChange() {
-  ++unpublished_;
-  if (indexes_are_stale_ || unpublished_ < kMinToRebuild + trees_.by_id.size() / 4) {
+  if (!upkeep_.GivesUp(trees_.by_id.size())) {
     return;
   }
-  indexes_are_stale_ = true;
   trees_.by_age.Clear();
   trees_.by_kind.Clear();
   trees_.by_owner.Clear();
@@ -272,16 +267,14 @@ void ResourcesProjection::Reset() {
   trees_.by_id.Clear();
   digest_ = 0;
   without_tenancy_ = 0;
-  unpublished_ = 0;
-  indexes_are_stale_ = false;
+  upkeep_ = {};
 }
 
 std::shared_ptr<const engine::ProjectionImage> ResourcesProjection::Publish() {
-  if (indexes_are_stale_) {
+  if (upkeep_.given_up()) {
     BuildIndexes();
-    indexes_are_stale_ = false;
   }
-  unpublished_ = 0;
+  upkeep_.Published();
   return std::make_shared<const ResourcesImage>(
       ResourceTrees<ImageTree>{trees_.by_id.Snapshot(), trees_.by_age.Snapshot(),
                                trees_.by_kind.Snapshot(), trees_.by_owner.Snapshot(),

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "engine/projection.h"
+#include "projections/index_upkeep.h"
 #include "projections/persistent_tree.h"
 #include "projections/resources/image.h"
 
@@ -40,8 +41,6 @@ class ResourcesProjection final : public engine::Projection {
   void UnindexMarks(EntryPtr entry, const std::vector<std::uint64_t>& but);
   // `added` takes the place of `old`, of the same id.
   void Reindex(EntryPtr old, EntryPtr added);
-  // Gives the indexes up when so much changes between two publications (a replay) that building
-  // them anew is cheaper than keeping them.
   void CountChange();
   void BuildIndexes();
 
@@ -49,8 +48,7 @@ class ResourcesProjection final : public engine::Projection {
   std::shared_ptr<KindNames> kinds_ = std::make_shared<KindNames>();
   std::uint64_t digest_ = 0;
   std::size_t without_tenancy_ = 0;
-  std::size_t unpublished_ = 0;     // Changes since the last publication.
-  bool indexes_are_stale_ = false;  // Then they are empty.
+  IndexUpkeep upkeep_;
 };
 
 }  // namespace projections

@@ -15,9 +15,6 @@
 namespace projections {
 namespace {
 
-// Fewer changes than this are always indexed one by one.
-constexpr std::size_t kMinToRebuild = 1000;
-
 bool IsTombstone(const engine::Record& record) {
   return (record.flags & engine::RecordFlag::kTombstone) != 0;
 }
@@ -156,7 +153,7 @@ ConditionKey StatusesProjection::KeyOf(const schemas::ResourceCondition& conditi
 }
 
 void StatusesProjection::Index(const StatusEntry& entry) {
-  if (index_is_stale_) {
+  if (upkeep_.given_up()) {
     return;
   }
   for (const schemas::ResourceCondition* condition : *entry.table().conditions()) {
@@ -165,7 +162,7 @@ void StatusesProjection::Index(const StatusEntry& entry) {
 }
 
 void StatusesProjection::Unindex(const StatusEntry& entry) {
-  if (index_is_stale_) {
+  if (upkeep_.given_up()) {
     return;
   }
   for (const schemas::ResourceCondition* condition : *entry.table().conditions()) {
@@ -174,11 +171,9 @@ void StatusesProjection::Unindex(const StatusEntry& entry) {
 }
 
 void StatusesProjection::CountChange() {
-  ++unpublished_;
-  if (index_is_stale_ || unpublished_ < kMinToRebuild + trees_.statuses.size() / 4) {
+  if (!upkeep_.GivesUp(trees_.statuses.size())) {
     return;
   }
-  index_is_stale_ = true;
   trees_.conditions.Clear();
 }
 
@@ -221,16 +216,14 @@ void StatusesProjection::Reset() {
   trees_.statuses.Clear();
   trees_.reports.Clear();
   digest_ = 0;
-  unpublished_ = 0;
-  index_is_stale_ = false;
+  upkeep_ = {};
 }
 
 std::shared_ptr<const engine::ProjectionImage> StatusesProjection::Publish() {
-  if (index_is_stale_) {
+  if (upkeep_.given_up()) {
     BuildIndex();
-    index_is_stale_ = false;
   }
-  unpublished_ = 0;
+  upkeep_.Published();
   return std::make_shared<const StatusesImage>(
       StatusTrees<StatusImageTree>{trees_.statuses.Snapshot(), trees_.reports.Snapshot(),
                                    trees_.conditions.Snapshot()},

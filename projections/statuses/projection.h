@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "engine/projection.h"
+#include "projections/index_upkeep.h"
 #include "projections/persistent_tree.h"
 #include "projections/statuses/image.h"
 
@@ -35,16 +36,13 @@ class StatusesProjection final : public engine::Projection {
   ConditionKey KeyOf(const schemas::ResourceCondition& condition, const StatusEntry& entry);
   void Index(const StatusEntry& entry);
   void Unindex(const StatusEntry& entry);
-  // Gives the index of conditions up when so much changes between two publications (a replay)
-  // that building it anew is cheaper than keeping it.
   void CountChange();
   void BuildIndex();
 
   StatusTrees<WritableStatusTree> trees_;
   std::shared_ptr<ConditionTypes> types_ = std::make_shared<ConditionTypes>();
   std::uint64_t digest_ = 0;
-  std::size_t unpublished_ = 0;  // Changes since the last publication.
-  bool index_is_stale_ = false;  // Then it is empty.
+  IndexUpkeep upkeep_;
 };
 
 }  // namespace projections
