@@ -1,11 +1,14 @@
 // How reads wait for the view that they may be answered from.
 
+#include <exception>
+#include <functional>
 #include <optional>
 #include <string_view>
 #include <utility>
 
 #include "api/dispatch/cursor.h"
 #include "api/dispatch/dispatcher.h"
+#include "engine/base/logging.h"
 #include "engine/base/reason.h"
 
 namespace api {
@@ -45,6 +48,17 @@ Response RefuseHistory(const Request& request) {
 
 Response NotThereYet(const Request& request) {
   return StoreFailure(request, absl::UnavailableError("the store is behind the client's cursor"));
+}
+
+// What one reader throws is its own: it is dropped, and so answered 500; the others of its flight
+// have their turn.
+void Contain(const Request& request, const std::function<void()>& run) {
+  try {
+    run();
+  } catch (const std::exception& e) {
+    engine::Log(engine::Severity::kError, "handler threw",
+                {{"route", request.route()}, {"request_id", request.id()}, {"what", e.what()}});
+  }
 }
 
 // What became of CheckHistory.
@@ -107,7 +121,9 @@ void Dispatcher::Park(Access access, Lane& lane, Call call, Responder responder,
 
 void Dispatcher::Fly(const ParkedPtr& parked) {
   parked->lane.Latest(
-      [this, parked](const absl::StatusOr<engine::ViewPtr>& view) { OnFlight(parked, view); });
+      [this, parked, request = parked->call.request](const absl::StatusOr<engine::ViewPtr>& view) {
+        Contain(*request, [&] { OnFlight(parked, view); });
+      });
 }
 
 void Dispatcher::OnFlight(const ParkedPtr& parked, const absl::StatusOr<engine::ViewPtr>& view) {
@@ -193,7 +209,8 @@ void Dispatcher::ReadProven(Access access, std::string_view pattern, ProvenHandl
         parked->responder.Answer(StoreFailure(*parked->call.request, view.status()));
         return;
       }
-      AnswerProven(*shared, parked->call, *view, std::move(parked->responder));
+      Contain(*parked->call.request,
+              [&] { AnswerProven(*shared, parked->call, *view, std::move(parked->responder)); });
     });
   });
 }

@@ -1,6 +1,8 @@
 #include "api/dispatch/dispatcher.h"
 
+#include <atomic>
 #include <latch>
+#include <stdexcept>
 
 #include "api/http/problem.h"
 #include "engine/base/reason.h"
@@ -91,6 +93,36 @@ TEST_F(DispatcherTest, ReadsRideOnAFlightOfTheirOwn) {
   const std::uint64_t before = store_->main().counters().flights;
   EXPECT_EQ(Ask("GET", kResource).body, kSystemActor);
   EXPECT_EQ(store_->main().counters().flights, before + 1);
+}
+
+TEST_F(DispatcherTest, WhatOneReadThrowsIsItsOwn) {
+  constexpr char kThrows[] = "/api/v1/throws";
+  dispatcher_->Read(Access::kAdmin, kThrows,
+                    [](const Call&, const LatestView&) -> Dispatcher::ReadAnswer {
+                      throw std::runtime_error("no memory");
+                    });
+  support::ExpectErrorLogs();
+  std::atomic<bool> sent = false;
+  std::latch release(1);
+  engine_.SetAfterRead([&] {
+    sent = true;
+    sent.notify_all();
+    release.wait();
+    return absl::OkStatus();
+  });
+  Slot before;
+  router_.Dispatch(MakeRequest("GET", kResource), before.MakeResponder());
+  sent.wait(false);
+  engine_.SetAfterRead(nullptr);
+  // These two ride on the next flight.
+  Slot throws;
+  Slot other;
+  router_.Dispatch(MakeRequest("GET", kThrows, {kAdmin}), throws.MakeResponder());
+  router_.Dispatch(MakeRequest("GET", kResource), other.MakeResponder());
+  release.count_down();
+  EXPECT_EQ(before.Wait().status, 200);
+  EXPECT_EQ(throws.Wait().status, 500);
+  EXPECT_EQ(other.Wait().status, 200);
 }
 
 TEST_F(DispatcherTest, CachedReadsAskNobody) {
