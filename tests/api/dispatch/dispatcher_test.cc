@@ -102,24 +102,27 @@ TEST_F(DispatcherTest, WhatOneReadThrowsIsItsOwn) {
                       throw std::runtime_error("no memory");
                     });
   support::ExpectErrorLogs();
-  std::atomic<bool> sent = false;
-  std::latch release(1);
-  engine_.SetAfterRead([&] {
-    sent = true;
-    sent.notify_all();
-    release.wait();
+  // Whichever lane's flight is held, it may still be on its way when the test is over.
+  struct Held {
+    std::atomic<bool> sent = false;
+    std::atomic<bool> released = false;
+  };
+  const auto held = std::make_shared<Held>();
+  engine_.SetAfterRead([held] {
+    held->sent = true;
+    support::WaitFor([&] { return held->released.load(); }, support::Soon());
     return absl::OkStatus();
   });
   Slot before;
   router_.Dispatch(MakeRequest("GET", kResource), before.MakeResponder());
-  sent.wait(false);
+  EXPECT_TRUE(support::WaitFor([&] { return held->sent.load(); }, support::Soon()));
   engine_.SetAfterRead(nullptr);
   // These two ride on the next flight.
   Slot throws;
   Slot other;
   router_.Dispatch(MakeRequest("GET", kThrows, {kAdmin}), throws.MakeResponder());
   router_.Dispatch(MakeRequest("GET", kResource), other.MakeResponder());
-  release.count_down();
+  held->released = true;
   EXPECT_EQ(before.Wait().status, 200);
   EXPECT_EQ(throws.Wait().status, 500);
   EXPECT_EQ(other.Wait().status, 200);
