@@ -12,6 +12,7 @@
 
 #include "engine/base/payload.h"
 #include "engine/journal.h"
+#include "projections/search/spec_signature.h"
 #include "schemas/codec.h"
 #include "schemas/resource_generated.h"
 
@@ -32,7 +33,8 @@ class ResourceEntry {
         kind_(&kind),
         id_(schemas::Text(table.id())),
         owner_id_(table.owner() == nullptr ? std::string_view()
-                                           : schemas::Text(table.owner()->id())) {}
+                                           : schemas::Text(table.owner()->id())),
+        spec_signature_(schemas::Text(table.spec())) {}
 
   std::string_view id() const { return id_; }
   std::string_view kind() const { return *kind_; }
@@ -46,6 +48,9 @@ class ResourceEntry {
 
   // Whether it is some tenant's: it was created while tenants were told apart.
   bool has_tenancy() const { return table_->tenancy() != nullptr && table_->tenancy()->size() > 0; }
+
+  // What its spec cannot have.
+  const search::SpecSignature& spec_signature() const { return spec_signature_; }
 
   // Everything else.
   const schemas::Resource& table() const { return *table_; }
@@ -65,6 +70,7 @@ class ResourceEntry {
   const std::string* kind_;
   std::string_view id_;
   std::string_view owner_id_;
+  search::SpecSignature spec_signature_;
 };
 
 // The value of the label; empty when the resource has none of that key.

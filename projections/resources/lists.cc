@@ -49,8 +49,9 @@ ListPlan::ListPlan(const ResourcesImage& image, const StatusesImage* statuses,
       options_(options),
       needles_(options.search == nullptr ? std::vector<search::Needle>()
                                          : search::NeedlesOf(*options.search)),
-      looks_(options.search != nullptr && search::ReadsSpecs(*options.search) ? Looks::kAtSpecs
-                                                                              : Looks::kAtRecords),
+      looks_(needles_.empty() && options.search != nullptr && search::ReadsSpecs(*options.search)
+                 ? Looks::kAtSpecs
+                 : Looks::kAtRecords),
       candidates_(FindCandidates(image, statuses, scope_, options_)),
       is_exact_((AskedBy(scope_, options_) & ~candidates_.covers) == 0) {
   ENGINE_CHECK(options.page > 0);
@@ -73,10 +74,8 @@ bool ListPlan::Fits(const ResourceEntry& entry) const {
          GUARD("lists.owner", scope_.owner_id.empty() || entry.owner_id() == scope_.owner_id) &&
          GUARD("lists.reference", scope_.ref_target_id.empty() ||
                                       RefersTo(entry, scope_.ref_type, scope_.ref_target_id)) &&
-         std::ranges::all_of(needles_,
-                             [spec = schemas::Text(entry.table().spec())](const auto& needle) {
-                               return search::MayHave(spec, needle);
-                             }) &&
+         std::ranges::all_of(
+             needles_, [&entry](const auto& needle) { return search::MayHave(entry, needle); }) &&
          (options_.search == nullptr || search::Matches(*options_.search, entry, statuses_));
 }
 

@@ -5,6 +5,8 @@
 #include <utility>
 #include <variant>
 
+#include "schemas/codec.h"
+
 namespace projections::search {
 namespace {
 
@@ -20,7 +22,12 @@ void AddNeedle(const Test& test, std::vector<Needle>& needles) {
   const auto* value = std::get_if<std::string>(&test.values.front());
   const std::string& key = test.field.path.back();
   if (value != nullptr && IsPlain(*value) && IsPlain(key)) {
-    needles.push_back({'"' + key + "\":", *value});
+    Needle& needle = needles.emplace_back();
+    needle.key = '"' + key + "\":";
+    needle.value = *value;
+    if (!value->starts_with('{') && !value->starts_with('[')) {
+      needle.bits.emplace(key, *value);
+    }
   }
 }
 
@@ -56,6 +63,11 @@ bool MayHave(std::string_view spec, const Needle& needle) {
       return true;
     }
   }
+}
+
+bool MayHave(const ResourceEntry& entry, const Needle& needle) {
+  return (!needle.bits || entry.spec_signature().MayHave(*needle.bits)) &&
+         MayHave(schemas::Text(entry.table().spec()), needle);
 }
 
 bool ReadsSpecs(const Node& node) {

@@ -6,10 +6,13 @@
 
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "projections/resources/entry.h"
+#include "projections/search/spec_signature.h"
 #include "projections/search/tree.h"
 
 namespace projections::search {
@@ -18,6 +21,8 @@ namespace projections::search {
 struct Needle {
   std::string key;    // As it stands before its value: `"region":`.
   std::string value;  // Has no character that JSON escapes.
+  // Of the two. Empty: the value can be that of an object or an array.
+  std::optional<SpecSignature::Bits> bits;
 };
 
 // All that a spec must have for the search to be true: of the tests for equality with a text that
@@ -27,6 +32,8 @@ std::vector<Needle> NeedlesOf(const Node& node);
 // False: no member of the spec, at any depth, has that key and value. True says nothing.
 // REQUIRES: `spec` is canonical JSON.
 bool MayHave(std::string_view spec, const Needle& needle);
+// The same of the resource's spec, by its signature first.
+bool MayHave(const ResourceEntry& entry, const Needle& needle);
 
 // Whether any test is of a spec.
 bool ReadsSpecs(const Node& node);

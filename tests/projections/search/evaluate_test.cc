@@ -36,7 +36,7 @@ class EvaluateTest : public testing::Test {
     const bool found = node.ok() && Matches(*node, *store_.Find(id_), nullptr);
     if (found) {
       for (const Needle& needle : NeedlesOf(*node)) {
-        EXPECT_TRUE(MayHave(schemas::Text(store_.Find(id_)->table().spec()), needle)) << text;
+        EXPECT_TRUE(MayHave(*store_.Find(id_), needle)) << text;
       }
     }
     return found;
