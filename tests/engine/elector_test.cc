@@ -1,6 +1,7 @@
 #include "engine/elector.h"
 
 #include <atomic>
+#include <csignal>
 #include <vector>
 
 #include <gmock/gmock.h>
@@ -316,7 +317,8 @@ TEST_F(ElectorTest, TheCancelSignalAbortsARunningChild) {
     if (begun) {
       return;
     }
-    const Term::Signal signal = term.OnEnd([&] { child->Signal(SIGTERM); });
+    // Not by Process, which is of one thread; the number is the child's until it was waited for.
+    const Term::Signal signal = term.OnEnd([&] { kill(child->pid(), SIGTERM); });
     begun = true;
     const auto exit = child->Wait(Soon());  // What a step that takes long does.
     EXPECT_OK(exit);
