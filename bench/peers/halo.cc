@@ -74,7 +74,7 @@ HaloReaders::Handler HaloReaders::HandlerOf(const Workload& list) {
       answered(PageBody(plan->Run(), statuses, registry_));
     };
     if (plan->cost() > kLookedAtInPlace) {
-      workers_.Run(show, api::Work::kRead);
+      workers_.Run(show, api::Work::kLong);
     } else {
       show();
     }
