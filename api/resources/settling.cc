@@ -161,7 +161,7 @@ absl::Status Settling::Settle(const projections::EntityDescriptor& descriptor) {
 
 // The view is of the start or later: what is created or reported from then on is right already.
 absl::Status Settling::SettleAll(const projections::EntityDescriptor& descriptor,
-                                 engine::ViewPtr view) {
+                                 const engine::ViewPtr& view) {
   ASSIGN_OR_RETURN(const auto image, engine::ImageIn<ResourcesImage>(*view));
   ASSIGN_OR_RETURN(const auto statuses, engine::ImageIn<StatusesImage>(*view));
   const auto group = std::make_shared<Group>(settled_);

@@ -36,7 +36,8 @@ class Settling {
  private:
   void Tick();
   absl::Status Settle(const projections::EntityDescriptor& descriptor);
-  absl::Status SettleAll(const projections::EntityDescriptor& descriptor, engine::ViewPtr view);
+  absl::Status SettleAll(const projections::EntityDescriptor& descriptor,
+                         const engine::ViewPtr& view);
 
   Store& store_;
   const projections::Registry& registry_;

@@ -38,7 +38,7 @@ HeaderList HeadersOf(const CollectorOptions& collector) {
   curl_slist* list = curl_slist_append(nullptr, "Content-Type: application/json");
   list = curl_slist_append(list, "Expect:");
   for (const auto& [name, value] : collector.headers) {
-    list = curl_slist_append(list, (name + ": " + value).c_str());
+    list = curl_slist_append(list, absl::StrFormat("%s: %s", name, value).c_str());
   }
   return {list, curl_slist_free_all};
 }
