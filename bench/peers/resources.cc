@@ -89,6 +89,7 @@ class Sides {
   void AskRelational(int clients, Rounds& rounds,
                      const std::function<std::string(RelationalClient&)>& ask) {
     std::vector<engine::Thread> threads;
+    threads.reserve(static_cast<std::size_t>(clients));
     for (int client = 0; client < clients; ++client) {
       threads.emplace_back("relational", [&, client] {
         while (rounds.Next()) {
@@ -147,6 +148,7 @@ std::size_t NextNumber() {
 const std::string& IdOf(std::size_t number) {
   static const std::vector<std::string> ids = [] {
     std::vector<std::string> made;
+    made.reserve(FleetSize());
     for (std::size_t i = 0; i < FleetSize(); ++i) {
       made.push_back(FleetId(i));
     }

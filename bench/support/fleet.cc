@@ -145,7 +145,7 @@ class Rows {
  public:
   explicit Rows(engine::LockedState state) : state_(std::move(state)) {}
 
-  void Add(engine::StreamId stream, std::string key, std::string payload) {
+  void Add(engine::StreamId stream, std::string key, const std::string& payload) {
     auto& tail = *std::ranges::find(state_.tails, stream, &engine::StreamTail::stream);
     engine::Record row;
     row.stream = stream;
