@@ -129,8 +129,10 @@ absl::Status CompareSnapshot(engine::Journal& journal, int file, const std::stri
   RETURN_IF_ERROR(engine::LoadSnapshot(file, saved).status());
   engine::Follower folded(make());
   RETURN_IF_ERROR(folded.Replay(journal, header.tx, Deadline::Infinite()));
-  for (const StreamView& theirs : saved.view()->streams) {
-    const StreamView& ours = *folded.view()->Find(theirs.stream);
+  const engine::ViewPtr saved_view = saved.view();
+  const engine::ViewPtr folded_view = folded.view();
+  for (const StreamView& theirs : saved_view->streams) {
+    const StreamView& ours = *folded_view->Find(theirs.stream);
     RETURN_IF_ERROR(ours.health);
     if (ours.position != theirs.position || ours.digest != theirs.digest ||
         ours.image->StateDigest() != theirs.image->StateDigest()) {

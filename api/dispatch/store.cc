@@ -194,7 +194,8 @@ void Store::AfterNextLook(std::function<void()> task) {
 
 absl::Status Store::StreamHealth() const {
   for (const Lane* lane : {&main_, &audit_}) {
-    for (const engine::StreamView& stream : lane->Last()->streams) {
+    const engine::ViewPtr view = lane->Last();
+    for (const engine::StreamView& stream : view->streams) {
       const std::string name = NameOf(engine_.journal().catalogue(), stream.stream);
       if (stream.rebuilding != engine::Rebuilding::kNo) {
         return absl::UnavailableError(absl::StrFormat(

@@ -27,6 +27,9 @@ Violations CheckHttpLibraryStaysInTransport(const SourceTree& tree);
 // Locks, threads, sleeps, clocks and chance come from engine/base, so that a simulation can
 // replace them; a few other calls have a better form here.
 Violations CheckBannedCalls(const SourceTree& tree);
+// `for (x : store.view()->streams)`: the view that the call returned lives no longer than that
+// expression, and what is gone through is gone. No compiler of ours warns.
+Violations CheckLoopsOutliveTheirRange(const SourceTree& tree);
 // A guard's id names one place, or taking it out would prove nothing.
 Violations CheckGuardIds(const SourceTree& tree);
 

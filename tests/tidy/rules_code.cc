@@ -274,6 +274,24 @@ Violations CheckBannedCalls(const SourceTree& tree) {
   return violations;
 }
 
+Violations CheckLoopsOutliveTheirRange(const SourceTree& tree) {
+  Violations violations;
+  for (const SourceFile& file : tree.files) {
+    for (std::size_t i = 0; file.IsCpp() && i < file.code.size(); ++i) {
+      const std::string_view line = file.code[i];
+      const std::size_t loop = line.find("for (");
+      const std::size_t range = line.find(" : ", std::min(loop, line.size()));
+      const std::string_view whole = line.substr(std::min(range, line.size()));
+      if (whole.find("view()->") != whole.npos || whole.find("Last()->") != whole.npos) {
+        violations.push_back(absl::StrFormat(
+            "%s:%d: what the call gave is gone before the loop begins: name it first", file.path,
+            i + 1));
+      }
+    }
+  }
+  return violations;
+}
+
 Violations CheckGuardIds(const SourceTree& tree) {
   static constexpr std::string_view kGuard = "GUARD(";
   static constexpr std::string_view kCharacters = "abcdefghijklmnopqrstuvwxyz0123456789_.-";

@@ -120,6 +120,16 @@ TEST(BannedCallsTest, NameTheirReplacement) {
               ElementsAre(HasSubstr("engine::Random"), HasSubstr("engine::Log")));
 }
 
+TEST(LoopsTest, OutliveTheirRange) {
+  EXPECT_THAT(CheckLoopsOutliveTheirRange(
+                  Tree({{"api/a.cc", "\nfor (const Stream& s : lane.Last()->streams) {\n"}})),
+              ElementsAre(HasSubstr("api/a.cc:2: ")));
+  EXPECT_THAT(CheckLoopsOutliveTheirRange(Tree({{"api/a.cc",
+                                                 "for (const Stream& s : view->streams) {\n"
+                                                 "for (const Row& r : table.rows()) {\n"}})),
+              IsEmpty());
+}
+
 TEST(BannedCallsTest, KnowWhereACallBelongs) {
   EXPECT_THAT(CheckBannedCalls(Tree({{"engine/base/mutex.h", "std::mutex mutex_;\n"},
                                      {"api/cli/main.cc", "std::cout << head;\n"},
