@@ -23,7 +23,6 @@ namespace {
 using dispatch_test::MakeRequest;
 using dispatch_test::Slot;
 using testing::HasSubstr;
-using testing::Not;
 
 constexpr char kClusters[] = "/api/hyperfleet/v1/clusters";
 constexpr char kReconciled[] = "?search=status.conditions.Reconciled%3D'True'";
