@@ -169,7 +169,7 @@ absl::Status Settling::SettleAll(const projections::EntityDescriptor& descriptor
   std::size_t sent = 0;
   for (const projections::ResourceEntry* entry : *image) {
     if (stopping_) {
-      return absl::CancelledError("the server ends");
+      break;  // What is on its way counts here when it ends, so it is waited for.
     }
     if (entry->kind() != descriptor.kind) {
       continue;
@@ -187,6 +187,9 @@ absl::Status Settling::SettleAll(const projections::EntityDescriptor& descriptor
     }
   }
   RETURN_IF_ERROR(group->Wait());
+  if (stopping_) {
+    return absl::CancelledError("the server ends");
+  }
   if (const std::uint64_t written = settled_ - before; written > 0) {
     engine::Log(engine::Severity::kInfo, "conditions were settled",
                 {{"kind", descriptor.kind}, {"resources", written}});
