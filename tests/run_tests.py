@@ -145,7 +145,9 @@ def show(result):
     if ran == 0:
         return
     verdict = "FAILED" if result.failed else "ok"
-    print(f"{result.name:<28} {verdict:<7} {ran:>5} tests {result.seconds:7.1f} s", flush=True)
+    skipped = f"  {result.skipped} skipped" if result.skipped else ""
+    print(f"{result.name:<28} {verdict:<7} {ran:>5} tests {result.seconds:7.1f} s{skipped}",
+          flush=True)
     if not result.failed:
         return
     for name in result.failed:
