@@ -148,6 +148,26 @@ void LabelAndSpec(benchmark::State& state) {
 void Unindexed(benchmark::State& state) {
   RunList(state, {.kind = "Kind1"}, "spec.release.version > 500 and spec.region = 'r5'");
 }
+void SpecRange(benchmark::State& state) {
+  RunList(state, {.kind = "Kind1"}, "spec.release.version > 500");
+}
+void SpecNumber(benchmark::State& state) {
+  RunList(state, {.kind = "Kind1"}, "spec.release.version = 500");
+}
+void SpecUnequal(benchmark::State& state) {
+  RunList(state, {.kind = "Kind1"}, "spec.region != 'r5'");
+}
+void SpecIn(benchmark::State& state) {
+  RunList(state, {.kind = "Kind1"}, "spec.region in ['r5', 'r6']");
+}
+void SpecLike(benchmark::State& state) {
+  RunList(state, {.kind = "Kind1"}, "spec.network.cidr like '%.7.0.%'");
+}
+void SpecFormula(benchmark::State& state) {
+  RunList(state, {.kind = "Kind1"},
+          "(spec.release.version >= 990 or spec.network.cidr = '10.7.0.0/16') and "
+          "not spec.region = 'r5'");
+}
 void UnindexedOfAnyKind(benchmark::State& state) {
   RunList(state, {}, "spec.release.version > 500 and spec.region = 'r5'", kByName);
 }
@@ -163,6 +183,12 @@ BENCHMARK(Owner);
 BENCHMARK(Tenant);
 BENCHMARK(TenantAndLabel);
 BENCHMARK(LabelAndSpec);
+BENCHMARK(SpecRange)->Unit(benchmark::kMillisecond);
+BENCHMARK(SpecNumber)->Unit(benchmark::kMillisecond);
+BENCHMARK(SpecUnequal)->Unit(benchmark::kMillisecond);
+BENCHMARK(SpecIn)->Unit(benchmark::kMillisecond);
+BENCHMARK(SpecLike)->Unit(benchmark::kMillisecond);
+BENCHMARK(SpecFormula)->Unit(benchmark::kMillisecond);
 BENCHMARK(Unindexed)->Unit(benchmark::kMillisecond);
 BENCHMARK(UnindexedOfAnyKind)->Unit(benchmark::kMillisecond);
 

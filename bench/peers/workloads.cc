@@ -1,5 +1,7 @@
 #include "bench/peers/workloads.h"
 
+#include <utility>
+
 #include <absl/strings/str_format.h>
 
 #include "bench/support/fleet.h"
@@ -22,6 +24,50 @@ std::string Condition(const std::string& member, int type) {
       member, type);
 }
 constexpr char kVersion[] = "cast(spec->'release'->>'version' as numeric)";
+
+// Searches of specs, which have an index on neither side.
+std::vector<Workload> OfSpecs() {
+  return {
+      {.name = "Unindexed",
+       .kind = "Kind1",
+       .search = "spec.release.version > 500 and spec.region = 'r5'",
+       .where = absl::StrFormat("(%s > $1) and (spec->>'region' = $2)", kVersion),
+       .parameters = {"500", "r5"}},
+      {.name = "SpecRange",
+       .kind = "Kind1",
+       .search = "spec.release.version > 500",
+       .where = absl::StrFormat("%s > $1", kVersion),
+       .parameters = {"500"}},
+      {.name = "SpecNumber",
+       .kind = "Kind1",
+       .search = "spec.release.version = 500",
+       .where = absl::StrFormat("%s = $1", kVersion),
+       .parameters = {"500"}},
+      {.name = "SpecUnequal",
+       .kind = "Kind1",
+       .search = "spec.region != 'r5'",
+       .where = "spec->>'region' <> $1",
+       .parameters = {"r5"}},
+      {.name = "SpecIn",
+       .kind = "Kind1",
+       .search = "spec.region in ['r5', 'r6']",
+       .where = "spec->>'region' in ($1, $2)",
+       .parameters = {"r5", "r6"}},
+      {.name = "SpecLike",
+       .kind = "Kind1",
+       .search = "spec.network.cidr like '%.7.0.%'",
+       .where = "spec->'network'->>'cidr' like $1",
+       .parameters = {"%.7.0.%"}},
+      {.name = "SpecFormula",
+       .kind = "Kind1",
+       .search = "(spec.release.version >= 990 or spec.network.cidr = '10.7.0.0/16') and "
+                 "not spec.region = 'r5'",
+       .where = absl::StrFormat("((%s >= $1) or (spec->'network'->>'cidr' = $2)) and "
+                                "(not (spec->>'region' = $3))",
+                                kVersion),
+       .parameters = {"990", "10.7.0.0/16", "r5"}},
+  };
+}
 
 }  // namespace
 
@@ -60,7 +106,7 @@ std::vector<Workload> Workloads(std::size_t size) {
   const std::string reconciled = Condition("status", 1) + " = $2";
   const std::string label_and_version =
       absl::StrFormat("(%s = $2) and (%s > $3)", Label(1), kVersion);
-  return {
+  std::vector<Workload> lists = {
       {.name = "Kind", .kind = "Kind1"},
       {.name = "Label",
        .kind = "Kind1",
@@ -95,12 +141,11 @@ std::vector<Workload> Workloads(std::size_t size) {
        .search = "labels.team = 't81' and spec.release.version > 500",
        .where = label_and_version,
        .parameters = {"team", "t81", "500"}},
-      {.name = "Unindexed",
-       .kind = "Kind1",
-       .search = "spec.release.version > 500 and spec.region = 'r5'",
-       .where = absl::StrFormat("(%s > $1) and (spec->>'region' = $2)", kVersion),
-       .parameters = {"500", "r5"}},
   };
+  for (Workload& list : OfSpecs()) {
+    lists.push_back(std::move(list));
+  }
+  return lists;
 }
 
 }  // namespace bench
