@@ -1,4 +1,6 @@
-// FetchText: one HTTP GET by libcurl.
+// FetchText: what is published under an URL, such as an issuer's keys.
+//
+// The rules of the transfer: api/http_client/transfer.h. Thread-safe.
 
 #pragma once
 
@@ -24,8 +26,8 @@ struct FetchOptions {
 // on this machine (`localhost`, `127.0.0.1`, `[::1]`), with a host and without user information.
 bool IsSecureUrl(std::string_view url);
 
-// The body of a 200. TLS of 1.2 at least, certificate and name verified; no redirects. Blocks; ends
-// soon after `stop` is set. Fails with kUnavailable, saying why.
+// The body of a 200. Blocks for the timeout at most; ends soon after `stop` is set. Fails with
+// kUnavailable, saying why.
 absl::StatusOr<std::string> FetchText(const FetchOptions& options, const std::atomic<bool>& stop);
 
 }  // namespace api

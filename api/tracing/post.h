@@ -1,4 +1,6 @@
-// PostSpans: one batch of spans to a collector, by libcurl.
+// PostSpans: one batch of spans to a collector.
+//
+// The rules of the transfer: api/http_client/transfer.h. Thread-safe.
 
 #pragma once
 
@@ -34,8 +36,8 @@ struct Posted {
   std::string why = {};        // For people; empty when all is well.
 };
 
-// `json` as OtlpJson makes it. TLS of 1.2 at least, certificate and name verified; no redirects.
-// Blocks for the timeout at most; ends within about a second after `stop` is set.
+// `json` as OtlpJson makes it. Blocks for the timeout at most; ends within about a second after
+// `stop` is set.
 Posted PostSpans(const CollectorOptions& collector, const std::string& json,
                  const std::atomic<bool>& stop);
 
