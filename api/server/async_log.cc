@@ -32,6 +32,9 @@ struct AsyncLog::Impl {
     logger->set_pattern("%v");
     logger->set_level(spdlog::level::trace);  // engine::Log has decided already.
   }
+  // The thread ends before the logger, which is otherwise destroyed by whichever of the two lets
+  // go of it last.
+  ~Impl() { pool.reset(); }
 
   std::shared_ptr<spdlog::details::thread_pool> pool;
   std::shared_ptr<spdlog::async_logger> logger;
