@@ -26,6 +26,13 @@ SERIAL_SUITES = {"postgres", "e2e", "nemesis", "mutation"}
 TIMEOUT_FACTOR = 10
 NO_TIMEOUT_LIMIT = 3600
 TAIL_LINES = 60
+# What a sanitizer reports is far from the end when a program goes on after it.
+REPORT = re.compile(r"(?:WARNING|ERROR): \w+Sanitizer:|: runtime error: ")
+REPORT_LINES = 120
+# For programs that are built with a sanitizer, and those that they start.
+SANITIZERS = {
+    "TSAN_OPTIONS": f"suppressions={pathlib.Path(__file__).resolve().parent}/thread_sanitizer.supp",
+}
 
 running = set()
 
@@ -105,7 +112,7 @@ def run(test, test_filter, scratch):
     if test_filter:
         command.append(f"--gtest_filter={test_filter}")
     limit = (test.get("timeout") or 0) * TIMEOUT_FACTOR or NO_TIMEOUT_LIMIT
-    environment = {**os.environ, **test.get("env", {})}
+    environment = {**SANITIZERS, **os.environ, **test.get("env", {})}
     begin = time.monotonic()
     process = subprocess.Popen(
         command,
@@ -152,7 +159,11 @@ def show(result):
         return
     for name in result.failed:
         print(f"  failed: {name}")
-    for line in result.output.splitlines()[-TAIL_LINES:]:
+    lines = result.output.splitlines()
+    reported = next((at for at, line in enumerate(lines) if REPORT.search(line)), len(lines))
+    tail = max(len(lines) - TAIL_LINES, 0)
+    shown = lines[reported : min(reported + REPORT_LINES, tail)]
+    for line in shown + (["..."] if shown else []) + lines[tail:]:
         print(f"  | {line}")
     sys.stdout.flush()
 

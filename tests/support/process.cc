@@ -9,6 +9,7 @@
 #include <absl/strings/str_format.h>
 #include <fcntl.h>
 #include <grp.h>
+#include <gtest/gtest.h>
 #include <linux/close_range.h>
 #include <poll.h>
 #include <pwd.h>
@@ -21,6 +22,7 @@
 #include "engine/base/mutex.h"
 #include "engine/base/status_macros.h"
 #include "engine/base/thread.h"
+#include "tests/support/sanitizers.h"
 
 namespace support {
 namespace {
@@ -253,6 +255,10 @@ Process::~Process() {
     // A failure would mean that somebody else reaped our child; there is nothing left to do then.
     Wait(engine::Deadline::Infinite()).status().IgnoreError();
     close(pid_fd_);
+    // Its exit code would not tell: most are killed.
+    if (const std::string report = SanitizerReport(Stderr()); !report.empty()) {
+      ADD_FAILURE() << "process " << pid_ << ":\n" << report;
+    }
   }
   close(out_fd_);
   close(err_fd_);

@@ -42,7 +42,8 @@ struct ExitStatus {
 
 // Thread-compatible. Standard output and standard error are kept in memory, however much it is;
 // standard input is empty. The child is killed and reaped on destruction, and dies with this
-// process. It inherits no other descriptor.
+// process. It inherits no other descriptor. A test in which a sanitizer reported something in a
+// child fails when the Process is destroyed.
 class Process {
  public:
   // Fails with kInvalidArgument for an unknown user and with kInternal when the program cannot be
