@@ -1,6 +1,5 @@
 #include "projections/search/parser.h"
 
-#include <algorithm>
 #include <array>
 #include <optional>
 #include <string>
@@ -14,6 +13,7 @@
 #include "engine/base/status_macros.h"
 #include "projections/search/bind.h"
 #include "projections/search/lexer.h"
+#include "projections/search/token_cursor.h"
 
 namespace projections::search {
 namespace {
@@ -42,9 +42,6 @@ constexpr std::array<Comparison, 8> kComparisons = {{
     {">=", Operator::kGe, Operator::kLe},
 }};
 
-// The language has them; here they mean nothing.
-constexpr std::array<std::string_view, 8> kUnknown = {"~=", "~!", "~", "+", "-", "*", "/", "%"};
-
 std::size_t OffsetOf(const Part& part) {
   if (const auto* field = std::get_if<FieldOperand>(&part)) {
     return field->offset;
@@ -55,40 +52,17 @@ std::size_t OffsetOf(const Part& part) {
 
 class Parser {
  public:
-  explicit Parser(std::vector<Token> tokens) : tokens_(std::move(tokens)) {}
+  explicit Parser(std::vector<Token> tokens) : at_(std::move(tokens)) {}
 
   absl::StatusOr<Node> Run() {
     ASSIGN_OR_RETURN(Part part, ParseChain(NodeKind::kOr));
-    if (Peek().kind != TokenKind::kEnd) {
-      return Unexpected();
+    if (at_.Peek().kind != TokenKind::kEnd) {
+      return at_.Unexpected();
     }
     return AsNode(std::move(part));
   }
 
  private:
-  const Token& Peek() const { return tokens_[at_]; }
-  bool PeekIs(TokenKind kind, std::string_view text) const { return Peek().Is(kind, text); }
-  bool Take(TokenKind kind, std::string_view text) {
-    if (!PeekIs(kind, text)) {
-      return false;
-    }
-    ++at_;
-    return true;
-  }
-  bool TakeKeyword(std::string_view text) { return Take(TokenKind::kKeyword, text); }
-
-  absl::Status Unexpected() const {
-    const Token& token = Peek();
-    if (token.kind == TokenKind::kEnd) {
-      return WrongAt(token.offset, "it ends too early");
-    }
-    if (token.kind == TokenKind::kSymbol &&
-        std::ranges::find(kUnknown, token.text) != kUnknown.end()) {
-      return WrongAt(token.offset, absl::StrFormat("'%s' is not supported", token.text));
-    }
-    return WrongAt(token.offset, absl::StrFormat("'%s' is not expected here", token.text));
-  }
-
   static absl::StatusOr<Node> AsNode(Part part) {
     if (auto* node = std::get_if<Node>(&part)) {
       return std::move(*node);
@@ -102,13 +76,13 @@ class Parser {
     const auto next = [this, is_or] { return is_or ? ParseChain(NodeKind::kAnd) : ParseNot(); };
     const std::string_view word = is_or ? "or" : "and";
     ASSIGN_OR_RETURN(Part first, next());
-    if (!PeekIs(TokenKind::kKeyword, word)) {
+    if (!at_.PeekIs(TokenKind::kKeyword, word)) {
       return first;
     }
     Node chain{.kind = kind};
     ASSIGN_OR_RETURN(Node node, AsNode(std::move(first)));
     chain.children.push_back(std::move(node));
-    while (TakeKeyword(word)) {
+    while (at_.TakeKeyword(word)) {
       ASSIGN_OR_RETURN(Part part, next());
       ASSIGN_OR_RETURN(Node child, AsNode(std::move(part)));
       chain.children.push_back(std::move(child));
@@ -117,8 +91,8 @@ class Parser {
   }
 
   absl::StatusOr<Part> ParseNot() {
-    const std::size_t offset = Peek().offset;
-    if (!TakeKeyword("not")) {
+    const std::size_t offset = at_.Peek().offset;
+    if (!at_.TakeKeyword("not")) {
       return ParseComparison();
     }
     RETURN_IF_ERROR(Descend());
@@ -138,35 +112,35 @@ class Parser {
   absl::Status Descend() {
     ++depth_;
     if (!GUARD("search.depth", depth_ <= kMaxSearchDepth)) {
-      return WrongAt(Peek().offset, "it is nested too deeply");
+      return WrongAt(at_.Peek().offset, "it is nested too deeply");
     }
     return absl::OkStatus();
   }
 
   absl::StatusOr<Part> ParseComparison() {
     ASSIGN_OR_RETURN(Part left, ParsePrimary());
-    const Token& token = Peek();
+    const Token& token = at_.Peek();
     if (token.kind == TokenKind::kSymbol) {
       for (const Comparison& comparison : kComparisons) {
         if (token.text == comparison.text) {
-          ++at_;
+          at_.Skip();
           return ParseRight(std::move(left), comparison);
         }
       }
     }
-    const bool is_negated = PeekIs(TokenKind::kKeyword, "not");
-    const Token& word = is_negated ? tokens_[at_ + 1] : token;
+    const bool is_negated = at_.PeekIs(TokenKind::kKeyword, "not");
+    const Token& word = is_negated ? at_.PeekBehind() : token;
     if (word.kind != TokenKind::kKeyword || word.text == "and" || word.text == "or" ||
         (word.text == "is" && is_negated)) {
-      return is_negated ? Unexpected() : absl::StatusOr<Part>(std::move(left));
+      return is_negated ? at_.Unexpected() : absl::StatusOr<Part>(std::move(left));
     }
     const std::size_t offset = token.offset;
-    at_ += is_negated ? 2 : 1;
+    at_.Skip(is_negated ? 2 : 1);
     return ParseWord(std::move(left), word.text, is_negated, offset);
   }
 
   absl::StatusOr<Part> ParseRight(Part left, const Comparison& comparison) {
-    const std::size_t offset = Peek().offset;
+    const std::size_t offset = at_.Peek().offset;
     ASSIGN_OR_RETURN(Part right, ParsePrimary());
     auto* field = std::get_if<FieldOperand>(&left);
     const bool is_reversed = field == nullptr;
@@ -189,9 +163,9 @@ class Parser {
     Operator op = Operator::kIsNull;
     std::vector<Literal> literals;
     if (word == "is") {
-      is_negated = TakeKeyword("not");
-      if (!TakeKeyword("null")) {
-        return Unexpected();
+      is_negated = at_.TakeKeyword("not");
+      if (!at_.TakeKeyword("null")) {
+        return at_.Unexpected();
       }
     } else if (word == "in") {
       op = Operator::kIn;
@@ -215,15 +189,15 @@ class Parser {
   }
 
   absl::StatusOr<std::vector<Literal>> ParseList() {
-    if (!Take(TokenKind::kSymbol, "[")) {
-      return WrongAt(Peek().offset, "a list is put in square brackets");
+    if (!at_.TakeSymbol("[")) {
+      return WrongAt(at_.Peek().offset, "a list is put in square brackets");
     }
     std::vector<Literal> literals;
-    while (!Take(TokenKind::kSymbol, "]")) {
+    while (!at_.TakeSymbol("]")) {
       ASSIGN_OR_RETURN(Literal literal, ParseLiteral());
       literals.push_back(std::move(literal));
-      if (!Take(TokenKind::kSymbol, ",") && !PeekIs(TokenKind::kSymbol, "]")) {
-        return Unexpected();
+      if (!at_.TakeSymbol(",") && !at_.PeekIs(TokenKind::kSymbol, "]")) {
+        return at_.Unexpected();
       }
     }
     return literals;
@@ -231,15 +205,15 @@ class Parser {
 
   absl::StatusOr<std::vector<Literal>> ParseBounds() {
     ASSIGN_OR_RETURN(Literal low, ParseLiteral());
-    if (!TakeKeyword("and")) {
-      return Unexpected();
+    if (!at_.TakeKeyword("and")) {
+      return at_.Unexpected();
     }
     ASSIGN_OR_RETURN(Literal high, ParseLiteral());
     return std::vector<Literal>{std::move(low), std::move(high)};
   }
 
   absl::StatusOr<Literal> ParseLiteral() {
-    const std::size_t offset = Peek().offset;
+    const std::size_t offset = at_.Peek().offset;
     ASSIGN_OR_RETURN(Part part, ParsePrimary());
     if (auto* literal = std::get_if<Literal>(&part)) {
       return std::move(*literal);
@@ -248,59 +222,25 @@ class Parser {
   }
 
   absl::StatusOr<Part> ParsePrimary() {
-    if (Take(TokenKind::kSymbol, "(")) {
+    if (at_.TakeSymbol("(")) {
       RETURN_IF_ERROR(Descend());
       ASSIGN_OR_RETURN(Part part, ParseChain(NodeKind::kOr));
       --depth_;
-      if (!Take(TokenKind::kSymbol, ")")) {
-        return Unexpected();
+      if (!at_.TakeSymbol(")")) {
+        return at_.Unexpected();
       }
       return part;
     }
-    const bool is_negative = Take(TokenKind::kSymbol, "-");
-    const Token& token = Peek();
-    if (is_negative && token.kind != TokenKind::kNumber) {
-      return Unexpected();
+    if (at_.Peek().kind == TokenKind::kName) {
+      const std::size_t offset = at_.Peek().offset;
+      ASSIGN_OR_RETURN(Field field, BindField(at_.Peek().text, offset));
+      at_.Skip();
+      return FieldOperand{std::move(field), offset};
     }
-    if (token.kind == TokenKind::kName) {
-      ASSIGN_OR_RETURN(Field field, BindField(token.text, token.offset));
-      ++at_;
-      return FieldOperand{std::move(field), token.offset};
-    }
-    ASSIGN_OR_RETURN(Literal literal, LiteralOf(token, is_negative));
-    ++at_;
-    return literal;
+    return at_.TakeLiteral();
   }
 
-  absl::StatusOr<Literal> LiteralOf(const Token& token, bool is_negative) const {
-    Literal literal{.text = token.text, .offset = token.offset};
-    switch (token.kind) {
-      case TokenKind::kText:
-        return literal;
-      case TokenKind::kTime:
-        literal.kind = LiteralKind::kTime;
-        return literal;
-      case TokenKind::kNumber:
-        literal.kind = LiteralKind::kNumber;
-        literal.number = token.number;
-        if (is_negative) {
-          literal.text = '-' + token.text;
-          literal.number.Negate();
-        }
-        return literal;
-      case TokenKind::kKeyword:
-        if (token.text == "null" || token.text == "true" || token.text == "false") {
-          literal.kind = token.text == "null" ? LiteralKind::kNull : LiteralKind::kBool;
-          return literal;
-        }
-        return Unexpected();
-      default:
-        return Unexpected();
-    }
-  }
-
-  const std::vector<Token> tokens_;
-  std::size_t at_ = 0;
+  TokenCursor at_;
   int depth_ = 0;
 };
 
