@@ -61,7 +61,12 @@ class TreeRange final : public CandidateRange {
         __builtin_prefetch(reinterpret_cast<const char*>(few[i] + 1) - 1);
       }
       for (std::size_t i = 0; i < count; ++i) {
-        __builtin_prefetch(&few[i]->table());
+        if (looks != Looks::kAtRecords) {
+          few[i]->spec_outline().Fetch();
+        }
+        if (looks != Looks::kAtOutlines) {
+          __builtin_prefetch(&few[i]->table());
+        }
       }
       for (std::size_t i = 0; looks == Looks::kAtSpecs && i < count; ++i) {
         FetchSpec(*few[i]);

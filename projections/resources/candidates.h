@@ -16,7 +16,7 @@
 namespace projections {
 
 // What a walk goes on to look at in each resource.
-enum class Looks { kAtRecords, kAtSpecs };
+enum class Looks { kAtRecords, kAtOutlines, kAtSpecs };
 
 // One piece of an index.
 class CandidateRange {

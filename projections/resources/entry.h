@@ -12,7 +12,7 @@
 
 #include "engine/base/payload.h"
 #include "engine/journal.h"
-#include "projections/search/spec_signature.h"
+#include "projections/search/spec_outline.h"
 #include "schemas/codec.h"
 #include "schemas/resource_generated.h"
 
@@ -22,10 +22,12 @@ namespace projections {
 // the image it was found in.
 class ResourceEntry {
  public:
-  // `table` is in `payload`. `kind` outlives the entry; entries of one kind share it.
+  // `table` is in `payload`. `kind` outlives the entry; entries of one kind share it. `paths` get
+  // those of the spec.
   ResourceEntry(engine::Payload payload, const schemas::Resource& table, const std::string& kind,
-                engine::Position position, std::uint64_t digest)
-      : payload_(std::move(payload)),
+                search::SpecPaths& paths, engine::Position position, std::uint64_t digest)
+      : spec_outline_(schemas::Text(table.spec()), paths),
+        payload_(std::move(payload)),
         table_(&table),
         position_(position),
         digest_(digest),
@@ -33,8 +35,7 @@ class ResourceEntry {
         kind_(&kind),
         id_(schemas::Text(table.id())),
         owner_id_(table.owner() == nullptr ? std::string_view()
-                                           : schemas::Text(table.owner()->id())),
-        spec_signature_(schemas::Text(table.spec())) {}
+                                           : schemas::Text(table.owner()->id())) {}
 
   std::string_view id() const { return id_; }
   std::string_view kind() const { return *kind_; }
@@ -49,8 +50,8 @@ class ResourceEntry {
   // Whether it is some tenant's: it was created while tenants were told apart.
   bool has_tenancy() const { return table_->tenancy() != nullptr && table_->tenancy()->size() > 0; }
 
-  // What its spec cannot have.
-  const search::SpecSignature& spec_signature() const { return spec_signature_; }
+  // What its spec has.
+  const search::SpecOutline& spec_outline() const { return spec_outline_; }
 
   // Everything else.
   const schemas::Resource& table() const { return *table_; }
@@ -62,6 +63,7 @@ class ResourceEntry {
   std::uint64_t digest() const { return digest_; }
 
  private:
+  search::SpecOutline spec_outline_;
   engine::Payload payload_;
   const schemas::Resource* table_;
   engine::Position position_;
@@ -70,7 +72,6 @@ class ResourceEntry {
   const std::string* kind_;
   std::string_view id_;
   std::string_view owner_id_;
-  search::SpecSignature spec_signature_;
 };
 
 // The value of the label; empty when the resource has none of that key.

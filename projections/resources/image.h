@@ -22,6 +22,7 @@
 #include "projections/resources/order.h"
 #include "projections/resources/target_index.h"
 #include "projections/resources/tenant_scope.h"
+#include "projections/search/spec_paths.h"
 #include "projections/tree_snapshot.h"
 #include "schemas/streams.h"
 
@@ -86,9 +87,11 @@ class ResourcesImage final : public engine::ProjectionImage {
 
   ResourcesImage() = default;
   ResourcesImage(ResourceTrees<ImageTree> trees, std::shared_ptr<const KindNames> kinds,
-                 std::uint64_t digest, std::size_t without_tenancy)
+                 std::shared_ptr<const search::SpecPaths> spec_paths, std::uint64_t digest,
+                 std::size_t without_tenancy)
       : trees_(std::move(trees)),
         kinds_(std::move(kinds)),
+        spec_paths_(std::move(spec_paths)),
         digest_(digest),
         without_tenancy_(without_tenancy) {}
 
@@ -124,6 +127,9 @@ class ResourcesImage final : public engine::ProjectionImage {
   // each of them.
   std::vector<const ResourceEntry*> Sources(std::string_view target_id) const;
 
+  // The paths of the members that its specs have.
+  const search::SpecPaths& spec_paths() const { return *spec_paths_; }
+
   // The indexes, for what makes lists of them (projections/resources/lists.h).
   const ResourceTrees<ImageTree>& trees() const { return trees_; }
 
@@ -147,6 +153,8 @@ class ResourcesImage final : public engine::ProjectionImage {
  private:
   ResourceTrees<ImageTree> trees_;
   std::shared_ptr<const KindNames> kinds_;
+  std::shared_ptr<const search::SpecPaths> spec_paths_ =
+      std::make_shared<const search::SpecPaths>();
   std::uint64_t digest_ = 0;
   std::size_t without_tenancy_ = 0;
 };

@@ -5,7 +5,6 @@
 #include "engine/base/check.h"
 #include "engine/base/guard.h"
 #include "engine/base/status_macros.h"
-#include "projections/search/evaluate.h"
 
 namespace projections {
 namespace {
@@ -18,6 +17,20 @@ bool RefersTo(const ResourceEntry& entry, std::string_view type, std::string_vie
     return schemas::Text(reference->ref_type()) == type &&
            schemas::Text(reference->target_id()) == target_id;
   });
+}
+
+std::optional<search::Matcher> MatcherOf(const ListOptions& options, const ResourcesImage& image) {
+  return options.search == nullptr
+             ? std::nullopt
+             : std::optional<search::Matcher>(std::in_place, *options.search, image.spec_paths());
+}
+
+Looks LooksOf(const std::optional<search::Matcher>& matcher) {
+  using Reads = search::Matcher::Reads;
+  if (!matcher || matcher->first() != Reads::kOutline) {
+    return Looks::kAtRecords;
+  }
+  return matcher->last() == Reads::kSpec ? Looks::kAtSpecs : Looks::kAtOutlines;
 }
 
 }  // namespace
@@ -47,11 +60,8 @@ ListPlan::ListPlan(const ResourcesImage& image, const StatusesImage* statuses,
     : statuses_(statuses),
       scope_(scope),
       options_(options),
-      needles_(options.search == nullptr ? std::vector<search::Needle>()
-                                         : search::NeedlesOf(*options.search)),
-      looks_(needles_.empty() && options.search != nullptr && search::ReadsSpecs(*options.search)
-                 ? Looks::kAtSpecs
-                 : Looks::kAtRecords),
+      matcher_(MatcherOf(options, image)),
+      looks_(LooksOf(matcher_)),
       candidates_(FindCandidates(image, statuses, scope_, options_)),
       is_exact_((AskedBy(scope_, options_) & ~candidates_.covers) == 0) {
   ENGINE_CHECK(options.page > 0);
@@ -74,9 +84,7 @@ bool ListPlan::Fits(const ResourceEntry& entry) const {
          GUARD("lists.owner", scope_.owner_id.empty() || entry.owner_id() == scope_.owner_id) &&
          GUARD("lists.reference", scope_.ref_target_id.empty() ||
                                       RefersTo(entry, scope_.ref_type, scope_.ref_target_id)) &&
-         std::ranges::all_of(
-             needles_, [&entry](const auto& needle) { return search::MayHave(entry, needle); }) &&
-         (options_.search == nullptr || search::Matches(*options_.search, entry, statuses_));
+         (!matcher_ || matcher_->Matches(entry, statuses_));
 }
 
 ListPage ListPlan::Run() const {

@@ -11,13 +11,14 @@
 
 #include <cstddef>
 #include <functional>
+#include <optional>
 #include <vector>
 
 #include <absl/status/statusor.h>
 
 #include "projections/resources/candidates.h"
 #include "projections/resources/image.h"
-#include "projections/search/needles.h"
+#include "projections/search/matcher.h"
 #include "projections/statuses/image.h"
 
 namespace projections {
@@ -58,7 +59,7 @@ class ListPlan {
   const StatusesImage* statuses_;
   ListScope scope_;
   ListOptions options_;
-  std::vector<search::Needle> needles_;
+  std::optional<search::Matcher> matcher_;  // None: everything matches.
   Looks looks_;
   Candidates candidates_;
   bool is_exact_;

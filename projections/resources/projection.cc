@@ -88,7 +88,8 @@ absl::Status ResourcesProjection::Put(const engine::Record& record,
     return Wrong(record, "a state is marked as a tombstone");
   }
   const std::string& kind = *kinds_->emplace(schemas::Text(resource.kind())).first;
-  Link(std::make_shared<const ResourceEntry>(record.payload, resource, kind, record.position,
+  Link(std::make_shared<const ResourceEntry>(record.payload, resource, kind, *spec_paths_,
+                                             record.position,
                                              DigestTerm(record.key, record.payload.view())));
   return absl::OkStatus();
 }
@@ -280,7 +281,7 @@ std::shared_ptr<const engine::ProjectionImage> ResourcesProjection::Publish() {
                                trees_.by_kind.Snapshot(), trees_.by_owner.Snapshot(),
                                trees_.by_name.Snapshot(), trees_.by_target.Snapshot(),
                                trees_.by_mark.Snapshot()},
-      kinds_, digest_, without_tenancy_);
+      kinds_, spec_paths_, digest_, without_tenancy_);
 }
 
 }  // namespace projections

@@ -46,6 +46,7 @@ class ResourcesProjection final : public engine::Projection {
 
   ResourceTrees<WritableTree> trees_;
   std::shared_ptr<KindNames> kinds_ = std::make_shared<KindNames>();
+  std::shared_ptr<search::SpecPaths> spec_paths_ = std::make_shared<search::SpecPaths>();
   std::uint64_t digest_ = 0;
   std::size_t without_tenancy_ = 0;
   IndexUpkeep upkeep_;

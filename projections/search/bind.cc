@@ -11,6 +11,7 @@
 #include "engine/base/guard.h"
 #include "engine/base/status_macros.h"
 #include "projections/search/like.h"
+#include "projections/search/spec_paths.h"
 
 namespace projections::search {
 namespace {
@@ -18,8 +19,6 @@ namespace {
 constexpr std::string_view kLabels = "labels.";
 constexpr std::string_view kSpec = "spec.";
 constexpr std::string_view kConditions = "status.conditions.";
-// Documents are not deeper (api/json/parser.h).
-constexpr std::size_t kMaxPath = 64;
 constexpr std::size_t kMaxPatternWithAny = 256;
 
 bool IsAlphanumeric(char c) {
@@ -28,16 +27,13 @@ bool IsAlphanumeric(char c) {
 bool IsUpper(char c) {
   return c >= 'A' && c <= 'Z';
 }
-bool IsInPath(char c) {
-  return IsAlphanumeric(c) || c == '_' || c == '-';
-}
 
 absl::StatusOr<Field> BindSpec(std::string_view rest, std::size_t offset) {
   Field field{.kind = FieldKind::kSpec};
   while (true) {
     const std::size_t dot = rest.find('.');
     const std::string_view key = rest.substr(0, dot);
-    if (key.empty() || !std::ranges::all_of(key, IsInPath) || field.path.size() == kMaxPath) {
+    if (!IsPathKey(key) || field.path.size() == kMaxPathKeys) {
       return WrongAt(offset,
                      "a path in spec is made of keys of letters, digits, _ and -, "
                      "with one dot between them");

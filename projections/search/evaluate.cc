@@ -16,13 +16,6 @@
 namespace projections::search {
 namespace {
 
-// In this order `and` is the least of its parts, `or` the greatest.
-enum class Truth { kFalse, kUnknown, kTrue };
-
-Truth TruthOf(bool is_true) {
-  return is_true ? Truth::kTrue : Truth::kFalse;
-}
-
 // What a field of a resource says, as the type that a test compares. Text may be in `scratch`.
 using Cell = std::variant<std::monostate, std::string_view, Decimal, engine::Timestamp>;
 
@@ -36,78 +29,64 @@ std::strong_ordering Compare(const Cell& cell, const Value& value) {
   return std::get<engine::Timestamp>(cell) <=> std::get<engine::Timestamp>(value);
 }
 
+bool Holds(const Test& test, const Cell& cell) {
+  const auto compare = [&](std::size_t i) { return Compare(cell, test.values[i]); };
+  switch (test.op) {
+    case Operator::kEq:
+      return compare(0) == 0;
+    case Operator::kNe:
+      return compare(0) != 0;
+    case Operator::kLt:
+      return compare(0) < 0;
+    case Operator::kLe:
+      return compare(0) <= 0;
+    case Operator::kGt:
+      return compare(0) > 0;
+    case Operator::kGe:
+      return compare(0) >= 0;
+    case Operator::kBetween:
+      return compare(0) >= 0 && compare(1) <= 0;
+    case Operator::kIn:
+      return std::ranges::any_of(test.values,
+                                 [&cell](const Value& value) { return Compare(cell, value) == 0; });
+    case Operator::kLike:
+      return IsLike(std::get<std::string_view>(cell), std::get<std::string>(test.values[0]));
+    case Operator::kILike:
+      return IsLike(LowerAscii(std::get<std::string_view>(cell)),
+                    LowerAscii(std::get<std::string>(test.values[0])));
+    case Operator::kIsNull:
+      break;
+  }
+  return false;
+}
+
+Truth TruthOfCell(const Test& test, const Cell& cell) {
+  const bool is_absent = std::holds_alternative<std::monostate>(cell);
+  if (test.op == Operator::kIsNull) {
+    return TruthOf(is_absent);
+  }
+  return is_absent ? Truth::kUnknown : TruthOf(Holds(test, cell));
+}
+
+Cell ReadMember(const JsonSlice& member, bool as_number, std::string& scratch) {
+  if (member.kind == JsonKind::kMissing || member.kind == JsonKind::kNull) {
+    return {};
+  }
+  if (as_number) {
+    auto number = member.kind == JsonKind::kNumber ? Decimal::Parse(member.text) : std::nullopt;
+    return number ? Cell(*std::move(number)) : Cell();
+  }
+  return member.kind == JsonKind::kString ? TextOf(member, scratch) : member.text;
+}
+
 class Row {
  public:
   Row(const ResourceEntry& entry, const StatusesImage* statuses)
       : entry_(entry), statuses_(statuses) {}
 
-  Truth Judge(const Node& node) {
-    switch (node.kind) {
-      case NodeKind::kTest:
-        return Judge(node.test);
-      case NodeKind::kNot: {
-        const Truth truth = Judge(node.children.front());
-        return truth == Truth::kUnknown ? truth : TruthOf(truth == Truth::kFalse);
-      }
-      case NodeKind::kAnd:
-      case NodeKind::kOr:
-        break;
-    }
-    const bool is_and = node.kind == NodeKind::kAnd;
-    const Truth decides = TruthOf(!is_and);
-    Truth all = TruthOf(is_and);
-    for (const Node& child : node.children) {
-      const Truth truth = Judge(child);
-      if (truth == decides) {
-        return truth;
-      }
-      all = is_and ? std::min(all, truth) : std::max(all, truth);
-    }
-    return all;
-  }
+  Truth Judge(const Test& test) { return TruthOfCell(test, Read(test.field, IsOfNumbers(test))); }
 
  private:
-  Truth Judge(const Test& test) {
-    const Cell cell = Read(
-        test.field, !test.values.empty() && std::holds_alternative<Decimal>(test.values.front()));
-    const bool is_absent = std::holds_alternative<std::monostate>(cell);
-    if (test.op == Operator::kIsNull) {
-      return TruthOf(is_absent);
-    }
-    return is_absent ? Truth::kUnknown : TruthOf(Holds(test, cell));
-  }
-
-  static bool Holds(const Test& test, const Cell& cell) {
-    const auto compare = [&](std::size_t i) { return Compare(cell, test.values[i]); };
-    switch (test.op) {
-      case Operator::kEq:
-        return compare(0) == 0;
-      case Operator::kNe:
-        return compare(0) != 0;
-      case Operator::kLt:
-        return compare(0) < 0;
-      case Operator::kLe:
-        return compare(0) <= 0;
-      case Operator::kGt:
-        return compare(0) > 0;
-      case Operator::kGe:
-        return compare(0) >= 0;
-      case Operator::kBetween:
-        return compare(0) >= 0 && compare(1) <= 0;
-      case Operator::kIn:
-        return std::ranges::any_of(
-            test.values, [&cell](const Value& value) { return Compare(cell, value) == 0; });
-      case Operator::kLike:
-        return IsLike(std::get<std::string_view>(cell), std::get<std::string>(test.values[0]));
-      case Operator::kILike:
-        return IsLike(LowerAscii(std::get<std::string_view>(cell)),
-                      LowerAscii(std::get<std::string>(test.values[0])));
-      case Operator::kIsNull:
-        break;
-    }
-    return false;
-  }
-
   Cell Read(const Field& field, bool as_number) {
     switch (field.kind) {
       case FieldKind::kColumn:
@@ -144,15 +123,8 @@ class Row {
   }
 
   Cell ReadSpec(const Field& field, bool as_number) {
-    const JsonSlice value = FindMember(schemas::Text(entry_.table().spec()), field.path);
-    if (value.kind == JsonKind::kMissing || value.kind == JsonKind::kNull) {
-      return {};
-    }
-    if (as_number) {
-      auto number = value.kind == JsonKind::kNumber ? Decimal::Parse(value.text) : std::nullopt;
-      return number ? Cell(*std::move(number)) : Cell();
-    }
-    return value.kind == JsonKind::kString ? TextOf(value, scratch_) : value.text;
+    const std::string_view spec = schemas::Text(entry_.table().spec());
+    return ReadMember(FindMember(spec, field.path), as_number, scratch_);
   }
 
   Cell ReadCondition(const Field& field) const {
@@ -191,8 +163,23 @@ class Row {
 
 }  // namespace
 
+bool IsOfNumbers(const Test& test) {
+  return !test.values.empty() && std::holds_alternative<Decimal>(test.values.front());
+}
+
+Truth TruthOfTest(const Test& test, const ResourceEntry& entry, const StatusesImage* statuses) {
+  return Row(entry, statuses).Judge(test);
+}
+
+Truth TruthOfMember(const Test& test, const JsonSlice& member) {
+  std::string scratch;
+  return TruthOfCell(test, ReadMember(member, IsOfNumbers(test), scratch));
+}
+
 bool Matches(const Node& node, const ResourceEntry& entry, const StatusesImage* statuses) {
-  return Row(entry, statuses).Judge(node) == Truth::kTrue;
+  return TruthOfTree(node, [&](const Node& test) {
+           return TruthOfTest(test.test, entry, statuses);
+         }) == Truth::kTrue;
 }
 
 }  // namespace projections::search

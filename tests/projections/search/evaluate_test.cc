@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "projections/resources/entry.h"
-#include "projections/search/needles.h"
+#include "projections/search/matcher.h"
 #include "projections/search/parser.h"
 #include "tests/projections/resources/store.h"
 #include "tests/support/status_matchers.h"
@@ -34,10 +34,9 @@ class EvaluateTest : public testing::Test {
     const auto node = ParseSearch(text);
     EXPECT_TRUE(node.ok()) << node.status();
     const bool found = node.ok() && Matches(*node, *store_.Find(id_), nullptr);
-    if (found) {
-      for (const Needle& needle : NeedlesOf(*node)) {
-        EXPECT_TRUE(MayHave(*store_.Find(id_), needle)) << text;
-      }
+    if (node.ok()) {
+      const Matcher matcher(*node, store_.image()->spec_paths());
+      EXPECT_EQ(matcher.Matches(*store_.Find(id_), nullptr), found) << text;
     }
     return found;
   }
