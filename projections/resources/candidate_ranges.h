@@ -6,6 +6,7 @@
 #include <array>
 #include <cstddef>
 #include <memory>
+#include <span>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -105,15 +106,61 @@ class WithCondition final : public CandidateRange {
   std::size_t size() const override { return range_.size(); }
   // REQUIRES: the whole range.
   void Walk(std::size_t, std::size_t, Looks, const Visit& visit) const override {
-    for (const StatusEntry* status : range_) {
-      const ResourceEntry* entry = image_.Find(status->resource_id());
-      if (entry != nullptr && !visit(*entry)) {
-        return;
+    std::array<One, 16> few;
+    for (auto at = range_.begin(); at != range_.end();) {
+      std::size_t count = 0;
+      for (; count < few.size() && at != range_.end(); ++at, ++count) {
+        few[count].status = *at;
+        FetchAll(*few[count].status);
+      }
+      Fetch({few.data(), count});
+      for (std::size_t i = 0; i < count; ++i) {
+        const ResourceEntry* entry = few[i].Entry(image_);
+        if (entry != nullptr && !visit(*entry)) {
+          return;
+        }
       }
     }
   }
 
  private:
+  struct One {
+    const ResourceEntry* Entry(const ResourcesImage& image) const {
+      const std::string_view id = status->resource_id();
+      return likely != nullptr && likely->id() == id ? likely : image.Find(id);
+    }
+
+    const StatusEntry* status = nullptr;
+    const ResourceEntry* likely = nullptr;  // Its id begins in the same way.
+  };
+
+  template <typename T>
+  static void FetchAll(const T& what) {
+    __builtin_prefetch(&what);
+    __builtin_prefetch(reinterpret_cast<const char*>(&what + 1) - 1);
+  }
+
+  // What is looked up is all over the memory, as in TreeRange, and one look-up leads to the next:
+  // a few resources go together from step to step.
+  void Fetch(std::span<One> few) const {
+    for (const One& one : few) {
+      __builtin_prefetch(one.status->resource_id().data());
+    }
+    for (One& one : few) {
+      const auto hint = IdProbe::HintOf(one.status->resource_id());
+      const OwnedEntry* owned = image_.trees().by_id.Find(HintProbe{hint});
+      one.likely = owned == nullptr ? nullptr : owned->entry.get();
+      if (one.likely != nullptr) {
+        FetchAll(*one.likely);
+      }
+    }
+    for (const One& one : few) {
+      if (one.likely != nullptr) {
+        __builtin_prefetch(one.likely->id().data());
+      }
+    }
+  }
+
   const ResourcesImage& image_;
   const ConditionRange range_;
 };

@@ -35,8 +35,8 @@ class Finder {
   }
 
  private:
-  void Offer(std::vector<RangePtr> ranges, unsigned covers, bool in_order) {
-    Candidates candidates{std::move(ranges), covers, in_order};
+  void Offer(std::vector<RangePtr> ranges, unsigned covers, bool in_order, bool is_found = false) {
+    Candidates candidates{std::move(ranges), covers, in_order, is_found};
     candidates.in_order = in_order && candidates.ranges.size() == 1;
     // Of two that are equally long, the one that leaves less to be looked at.
     const auto rank = [](const Candidates& c) {
@@ -116,7 +116,7 @@ class Finder {
       for (const Node& child : node.children) {
         Consider(child, 0);
       }
-      ConsiderOldConditions(node);
+      ConsiderOldConditions(node, node.children.size() == 2 ? covers : 0);
     } else if (node.kind == NodeKind::kOr) {
       ConsiderAny(node);
     }
@@ -154,7 +154,7 @@ class Finder {
           },
           covers);
     } else if (test.field.kind == FieldKind::kConditionStatus) {
-      ConsiderCondition(test.field.name, *texts.begin());
+      ConsiderCondition(test.field.name, *texts.begin(), covers);
     } else if (test.field.kind == FieldKind::kColumn) {
       ConsiderColumn(test.field.column, texts, covers);
     }
@@ -189,16 +189,19 @@ class Finder {
     return text == "False" ? schemas::ConditionStatus::kFalse : schemas::ConditionStatus::kUnknown;
   }
 
-  void ConsiderCondition(std::string_view type, std::string_view status) {
+  void OfferCondition(ConditionRange range, unsigned covers) {
+    Offer({std::make_shared<WithCondition>(image_, range)}, covers, false,
+          (covers & kAsksSearch) != 0);
+  }
+
+  void ConsiderCondition(std::string_view type, std::string_view status, unsigned covers) {
     if (statuses_ != nullptr) {
-      Offer({std::make_shared<WithCondition>(image_,
-                                             statuses_->WithCondition(type, StatusOf(status)))},
-            0, false);
+      OfferCondition(statuses_->WithCondition(type, StatusOf(status)), covers);
     }
   }
 
   // A condition that has a status and has not been updated since some time: one range.
-  void ConsiderOldConditions(const Node& all) {
+  void ConsiderOldConditions(const Node& all, unsigned covers) {
     for (const Node& a : all.children) {
       for (const Node& b : all.children) {
         if (statuses_ == nullptr || a.kind != NodeKind::kTest || b.kind != NodeKind::kTest ||
@@ -211,9 +214,7 @@ class Finder {
         engine::Timestamp before = std::get<engine::Timestamp>(b.test.values.front());
         before.micros += b.test.op == Operator::kLe ? 1 : 0;
         const auto status = StatusOf(std::get<std::string>(a.test.values.front()));
-        Offer({std::make_shared<WithCondition>(
-                  image_, statuses_->WithCondition(a.test.field.name, status, before))},
-              0, false);
+        OfferCondition(statuses_->WithCondition(a.test.field.name, status, before), covers);
       }
     }
   }

@@ -48,6 +48,8 @@ struct Candidates {
   unsigned covers = 0;
   // They are newest first. Then there is one range.
   bool in_order = false;
+  // They are what the search looks for, and not only by a hash of it: it is not asked again.
+  bool is_found = false;
 
   std::size_t size() const;
 };

@@ -1,6 +1,7 @@
 #include "projections/resources/indexes.h"
 
-#include <optional>
+#include <array>
+#include <cstddef>
 
 #include "engine/base/bytes.h"
 #include "engine/base/checksum.h"
@@ -11,17 +12,17 @@ namespace {
 using PairList = flatbuffers::Vector<flatbuffers::Offset<schemas::KeyValue>>;
 
 constexpr std::size_t kUuidLength = 36;
-constexpr int kHintDigits = 16;
 
-std::optional<unsigned> HexDigit(char c) {
-  if (c >= '0' && c <= '9') {
-    return static_cast<unsigned>(c - '0');
+// Of each byte: the digit, or kNoDigit.
+constexpr unsigned kNoDigit = 16;
+constexpr std::array<std::uint8_t, 256> kDigits = [] {
+  std::array<std::uint8_t, 256> digits{};
+  digits.fill(kNoDigit);
+  for (unsigned i = 0; i < 16; ++i) {
+    digits[static_cast<unsigned char>("0123456789abcdef"[i])] = static_cast<std::uint8_t>(i);
   }
-  if (c >= 'a' && c <= 'f') {
-    return static_cast<unsigned>(c - 'a') + 10;
-  }
-  return std::nullopt;
-}
+  return digits;
+}();
 
 bool HasTenancy(const PairList* pairs, const Tenancy& tenancy) {
   const std::size_t size = pairs == nullptr ? 0 : pairs->size();
@@ -61,19 +62,19 @@ std::uint64_t IdProbe::HintOf(std::string_view text) {
     return engine::Checksum64(text);
   }
   std::uint64_t hint = 0;
-  int digits = 0;
-  for (std::size_t i = 0; digits < kHintDigits && i < text.size(); ++i) {
-    if (text[i] == '-') {
-      continue;
+  unsigned all = 0;
+  const auto add = [&](std::size_t first, std::size_t last) {
+    for (std::size_t i = first; i < last; ++i) {
+      const unsigned digit = kDigits[static_cast<unsigned char>(text[i])];
+      all |= digit;
+      hint = hint << 4 | digit;
     }
-    const std::optional<unsigned> digit = HexDigit(text[i]);
-    if (!digit.has_value()) {
-      return engine::Checksum64(text);
-    }
-    hint = hint << 4 | *digit;
-    ++digits;
-  }
-  return hint;
+  };
+  add(0, 8);
+  add(9, 13);
+  add(14, 18);
+  return text[8] == '-' && text[13] == '-' && (all & kNoDigit) == 0 ? hint
+                                                                    : engine::Checksum64(text);
 }
 
 bool HasName(const ResourceEntry& entry, const NameProbe& name) {

@@ -36,6 +36,11 @@ class IdProbe {
   std::string_view id_;
 };
 
+// Any id that has the hint.
+struct HintProbe {
+  std::uint64_t hint;
+};
+
 // Owns the entry.
 struct OwnedEntry {
   std::string_view id() const { return entry->id(); }
@@ -47,6 +52,8 @@ struct ById {
   bool operator()(const OwnedEntry& a, const OwnedEntry& b) const { return CompareIds(a, b) < 0; }
   bool operator()(const OwnedEntry& a, const IdProbe& b) const { return CompareIds(a, b) < 0; }
   bool operator()(const IdProbe& a, const OwnedEntry& b) const { return CompareIds(a, b) < 0; }
+  bool operator()(const OwnedEntry& a, const HintProbe& b) const { return a.hint < b.hint; }
+  bool operator()(const HintProbe& a, const OwnedEntry& b) const { return a.hint < b.hint; }
 };
 
 // The other trees hold plain pointers to what the tree by id owns, beside the part of the key that

@@ -84,7 +84,7 @@ bool ListPlan::Fits(const ResourceEntry& entry) const {
          GUARD("lists.owner", scope_.owner_id.empty() || entry.owner_id() == scope_.owner_id) &&
          GUARD("lists.reference", scope_.ref_target_id.empty() ||
                                       RefersTo(entry, scope_.ref_type, scope_.ref_target_id)) &&
-         (!matcher_ || matcher_->Matches(entry, statuses_));
+         (candidates_.is_found || !matcher_ || matcher_->Matches(entry, statuses_));
 }
 
 ListPage ListPlan::Run() const {

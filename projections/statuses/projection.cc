@@ -1,6 +1,7 @@
 #include "projections/statuses/projection.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 #include <vector>
 
@@ -142,22 +143,29 @@ absl::Status StatusesProjection::Remove(const engine::Record& record,
   return absl::OkStatus();
 }
 
-ConditionKey StatusesProjection::KeyOf(const schemas::ResourceCondition& condition,
-                                       const StatusEntry& entry) {
-  const std::string_view type = schemas::Text(condition.type());
-  auto shared = types_->find(type);
-  if (shared == types_->end()) {
-    shared = types_->emplace(type).first;
+// Of two conditions of one type the first counts, as for StatusEntry::FindCondition.
+std::vector<ConditionKey> StatusesProjection::KeysOf(const StatusEntry& entry) {
+  std::vector<ConditionKey> keys;
+  for (const schemas::ResourceCondition* condition : *entry.table().conditions()) {
+    const std::string_view type = schemas::Text(condition->type());
+    auto shared = types_->find(type);
+    if (shared == types_->end()) {
+      shared = types_->emplace(type).first;
+    }
+    if (GUARD("statuses.type-once",
+              std::ranges::find(keys, &*shared, &ConditionKey::type) == keys.end())) {
+      keys.push_back({&*shared, condition->status(), condition->last_updated_time(), &entry});
+    }
   }
-  return {&*shared, condition.status(), condition.last_updated_time(), &entry};
+  return keys;
 }
 
 void StatusesProjection::Index(const StatusEntry& entry) {
   if (upkeep_.given_up()) {
     return;
   }
-  for (const schemas::ResourceCondition* condition : *entry.table().conditions()) {
-    trees_.conditions.Insert(KeyOf(*condition, entry));
+  for (const ConditionKey& key : KeysOf(entry)) {
+    trees_.conditions.Insert(key);
   }
 }
 
@@ -165,8 +173,8 @@ void StatusesProjection::Unindex(const StatusEntry& entry) {
   if (upkeep_.given_up()) {
     return;
   }
-  for (const schemas::ResourceCondition* condition : *entry.table().conditions()) {
-    trees_.conditions.Erase(KeyOf(*condition, entry));
+  for (const ConditionKey& key : KeysOf(entry)) {
+    trees_.conditions.Erase(key);
   }
 }
 
@@ -180,9 +188,7 @@ void StatusesProjection::CountChange() {
 void StatusesProjection::BuildIndex() {
   std::vector<ConditionKey> keys;
   for (const OwnedStatus& owned : trees_.statuses.Snapshot()) {
-    for (const schemas::ResourceCondition* condition : *owned.entry->table().conditions()) {
-      keys.push_back(KeyOf(*condition, *owned.entry));
-    }
+    std::ranges::move(KeysOf(*owned.entry), std::back_inserter(keys));
   }
   std::sort(keys.begin(), keys.end(), ByCondition{});  // In order, they fill the tree's nodes.
   for (const ConditionKey& key : keys) {

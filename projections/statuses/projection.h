@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <string_view>
+#include <vector>
 
 #include "engine/projection.h"
 #include "projections/index_upkeep.h"
@@ -33,7 +34,7 @@ class StatusesProjection final : public engine::Projection {
   absl::Status Put(const engine::Record& record, const schemas::AdapterReport& report);
   absl::Status Remove(const engine::Record& record, const schemas::StatusTombstone& tombstone);
   absl::Status Skip(const engine::Record& record) const;
-  ConditionKey KeyOf(const schemas::ResourceCondition& condition, const StatusEntry& entry);
+  std::vector<ConditionKey> KeysOf(const StatusEntry& entry);
   void Index(const StatusEntry& entry);
   void Unindex(const StatusEntry& entry);
   void CountChange();

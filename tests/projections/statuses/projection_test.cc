@@ -188,6 +188,18 @@ TEST(StatusesProjectionTest, AConditionWithoutStatusIsDamage) {
   EXPECT_THAT(projection.Apply(log.Reported(report)), StatusIs(absl::StatusCode::kDataLoss));
 }
 
+// Nobody writes such; whoever did is read in one way.
+TEST(StatusesProjectionTest, OfTwoConditionsOfOneTypeTheFirstCounts) {
+  Log log;
+  StatusesProjection projection;
+  ASSERT_OK(projection.Apply(log.Status(IdOf(1), {Condition("T", ConditionStatus::kTrue, 1),
+                                                  Condition("T", ConditionStatus::kFalse, 2)})));
+  const auto image = ImageOf(projection);
+  EXPECT_EQ(image->Find(IdOf(1))->FindCondition("T")->status(), ConditionStatus::kTrue);
+  EXPECT_EQ(image->WithCondition("T", ConditionStatus::kTrue).size(), 1u);
+  EXPECT_EQ(image->WithCondition("T", ConditionStatus::kFalse).size(), 0u);
+}
+
 TEST(StatusesProjectionTest, AReportOfNoGenerationIsDamage) {
   Log log;
   StatusesProjection projection;
