@@ -129,13 +129,13 @@ Described DescribeStatuses(const ResourceOperation& operation) {
   }
   return {.verb = "reportStatusOf",
           .summary = "Report about a " + noun + ", as an adapter",
-          .parameters = {"IdempotencyKey"},
+          .parameters = {"IfMatch", "IdempotencyKey"},
           .body = "AdapterStatusReport",
           .responses = {{"201", Success("The report as it is stored.", "AdapterStatus", false)},
                         {"204", Success("It is older than what is known, of no generation that is "
                                         "there, or says nothing new: it was dropped.",
                                         "", false)}},
-          .refused = {400, 403, 404, 413, 422, 503}};
+          .refused = {400, 403, 404, 412, 413, 422, 503}};
 }
 
 Described Describe(const ResourceOperation& operation, const KindSchemas& schemas) {

@@ -237,6 +237,7 @@ Prepared PrepareReport(const Call& call, const Context& shared, RouteScope scope
   }
   auto& report = std::get<projections::ReportRequest>(parsed);
   report.target = TargetOf(call, scope);
+  report.if_match = IfMatch(*call.request);
   report.actor = call.caller.actor;
   std::string id = report.target.id;
   return std::make_unique<ResourceMutation>(

@@ -221,6 +221,9 @@ Judgement JudgeReport(const ReportRequest& request, const RuleContext& context) 
   if (found.refusal.has_value()) {
     return Refuse(*std::move(found.refusal));
   }
+  if (std::optional<Refusal> refusal = CheckVersion(*found.entry, request.if_match)) {
+    return Refuse(*std::move(refusal));
+  }
   TrackedStatuses statuses(context.statuses, context.footprint);
   const std::vector<const ReportEntry*> reports = statuses.Reports(found.entry->id());
   const auto same = std::ranges::find(reports, request.adapter, &ReportEntry::adapter);

@@ -28,6 +28,7 @@ inline constexpr std::size_t kMaxOtherReportBytes = std::size_t{4} << 20;
 
 struct ReportRequest {
   Target target;
+  ExpectedVersions if_match = {};
   std::string adapter = {};
   std::int32_t observed_generation = 0;
   std::optional<engine::Timestamp> observed_time = {};  // Empty: now.

@@ -201,6 +201,22 @@ TEST_P(StatusCases, AllAdaptersReconcile) {  // 55
   EXPECT_EQ(Call("PATCH", cluster, R"({"spec":{"a":1}})", {{"If-Match", tag}}).status, 200);
 }
 
+TEST_P(StatusCases, AReportMayNameTheVersionThatItIsAbout) {
+  const std::string cluster = NewCluster();
+  const std::string tag = Get(cluster).Header("etag");
+  const auto put = [&](const char* adapter, int generation) {
+    return Call("PUT", cluster + "/statuses", Report(adapter, generation), {{"If-Match", tag}});
+  };
+  EXPECT_EQ(put("dns", 1).status, 201);
+  EXPECT_EQ(put("validation", 1).status, 201);  // What dns reported is no other version.
+  EXPECT_EQ(Call("PATCH", cluster, R"({"spec":{"a":1}})").status, 200);
+  const Answer refused = put("dns", 1);
+  EXPECT_EQ(refused.status, 412);
+  EXPECT_EQ(Text(refused.Json(), "code"), "HYPERFLEET-CNF-002");
+  EXPECT_EQ(Put(cluster, Report("dns", 2)).status, 201);
+  EXPECT_EQ(Text(Statuses(cluster), "total"), "2");
+}
+
 TEST_P(StatusCases, ReconciledResourcesAreFound) {  // 36, 37
   const std::string name = FreshName("find-");
   const std::string cluster = kBase + "/clusters/" + Text(MakeCluster(name), "id");

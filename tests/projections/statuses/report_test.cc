@@ -71,6 +71,21 @@ TEST_F(ReportTest, OfNoResourceIsRefused) {
   EXPECT_EQ(ReasonOf(store_.Judge(report)), RefusalReason::kNotFound);
 }
 
+TEST_F(ReportTest, AboutAnotherVersionThanExpectedIsRefusedBeforeItIsDropped) {
+  const auto seen = [this] { return store_.image()->Find(cluster_)->position(); };
+  ReportRequest report = Report(store_, cluster_, "dns", 9);  // Would be dropped.
+  report.if_match = {engine::Position::kBeforeFirst};
+  EXPECT_EQ(ReasonOf(store_.Judge(report)), RefusalReason::kVersionMismatch);
+  report.if_match = {seen()};
+  EXPECT_TRUE(IsDropped(store_.Judge(report)));
+  report = Report(store_, cluster_, "dns", 1);
+  report.if_match = {seen()};
+  store_.Do(report);
+  report.adapter = "validation";
+  store_.Do(report);
+  EXPECT_EQ(Adapters(cluster_), (std::vector<std::string>{"dns", "validation"}));
+}
+
 TEST_F(ReportTest, KeepsWhenAStatusChangedAndWhenItFirstReported) {
   const engine::Timestamp first = store_.now();
   store_.Do(Report(store_, cluster_, "dns", 1));
