@@ -79,6 +79,12 @@ absl::Status CheckBounds(const EntityDescriptor& entity) {
     return Wrong(entity, absl::StrFormat("name_max_len %d is less than name_min_len %d",
                                          entity.name_max_len, entity.name_min_len));
   }
+  if (entity.name_max_len == 0 &&
+      static_cast<std::size_t>(entity.name_min_len) > Registry::kDefaultMaxName) {
+    return Wrong(entity, absl::StrFormat("name_min_len %d needs a name_max_len: without one names "
+                                         "have up to %d bytes",
+                                         entity.name_min_len, Registry::kDefaultMaxName));
+  }
   if (!GUARD("registry.adapters", entity.required_adapters.size() <= kMaxAdapters)) {
     return Wrong(entity, absl::StrFormat("over %d required adapters", kMaxAdapters));
   }

@@ -96,6 +96,10 @@ TEST(RegistryTest, BoundsOfNamesDoNotContradict) {
   ExpectRefused({entity}, "name_max_len 4 is less than name_min_len 5");
   entity.name_max_len = 0;
   EXPECT_TRUE(Registry::Create({entity}).ok());
+  entity.name_min_len = 101;
+  ExpectRefused({entity}, "name_min_len 101 needs a name_max_len");
+  entity.name_max_len = 101;
+  EXPECT_TRUE(Registry::Create({entity}).ok());
   entity.name_min_len = -1;
   ExpectRefused({entity}, "cannot be negative");
 }
