@@ -120,12 +120,14 @@ absl::Status ReadSpecSchemas(const Settings& settings, ServerOptions& server) {
     if (!settings.has_file() || !settings.file()->entities) {
       return absl::OkStatus();
     }
-    const absl::Status none_required = SpecSchemas::CheckNoneRequired(server.registry);
-    return none_required.ok()
-               ? none_required
-               : absl::FailedPreconditionError(absl::StrFormat(
-                     "%s: set server.openapi_schema_path",
-                     std::string(none_required.message().data(), none_required.message().size())));
+    auto schemas = SpecSchemas::WithoutDocument(server.registry);
+    if (!schemas.ok()) {
+      return absl::FailedPreconditionError(absl::StrFormat(
+          "%s: set server.openapi_schema_path",
+          std::string(schemas.status().message().data(), schemas.status().message().size())));
+    }
+    server.spec_schemas = *std::move(schemas);
+    return absl::OkStatus();
   }
   ASSIGN_OR_RETURN(const std::string document, ReadFile(path));
   auto schemas = SpecSchemas::Create(document, server.registry);

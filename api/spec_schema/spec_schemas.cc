@@ -39,13 +39,17 @@ absl::StatusOr<SpecSchemas> SpecSchemas::Create(const std::string& document,
   return schemas;
 }
 
-absl::Status SpecSchemas::CheckNoneRequired(const projections::Registry& registry) {
+absl::StatusOr<SpecSchemas> SpecSchemas::WithoutDocument(const projections::Registry& registry) {
+  SpecSchemas schemas;
   for (const projections::EntityDescriptor& entity : registry.entities()) {
     if (!GUARD("schema.required-somewhere", !entity.require_spec_schema)) {
       return IsMissing(entity);
     }
+    if (!entity.spec_schema_name.empty()) {
+      schemas.missing_.push_back(entity.spec_schema_name);
+    }
   }
-  return absl::OkStatus();
+  return schemas;
 }
 
 const SpecSchemas::Schema* SpecSchemas::Find(std::string_view kind) const {

@@ -31,8 +31,9 @@ class SpecSchemas {
   static absl::StatusOr<SpecSchemas> Create(const std::string& document,
                                             const projections::Registry& registry);
 
-  // Without a document: fails with kInvalidArgument when a kind requires a schema.
-  static absl::Status CheckNoneRequired(const projections::Registry& registry);
+  // Every schema that a kind names is missing. Fails with kInvalidArgument when a kind requires
+  // one.
+  static absl::StatusOr<SpecSchemas> WithoutDocument(const projections::Registry& registry);
 
   // Null: any object.
   const std::string* NameFor(std::string_view kind) const;
@@ -41,7 +42,7 @@ class SpecSchemas {
   // `spec`.
   std::vector<SchemaError> Check(std::string_view kind, const JsonValue& spec) const;
 
-  // Schemas that kinds name and the document does not have, where they are not required.
+  // Schemas that kinds name and no document has, where they are not required.
   const std::vector<std::string>& missing() const { return missing_; }
 
  private:

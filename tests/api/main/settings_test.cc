@@ -14,7 +14,9 @@ namespace api {
 namespace {
 
 using support::StatusIs;
+using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::IsEmpty;
 
 TEST_F(SettingsTest, DefaultsAreOpenOnLoopbackWithAWarning) {
   ASSERT_OK_AND_ASSIGN(const ServeConfig config, Serve({}));
@@ -385,6 +387,13 @@ TEST_F(SettingsTest, TheDocumentOfSchemasIsReadWhereItIsNamed) {
   // The stock kinds require schemas of a document; without one any object will do.
   ASSERT_OK_AND_ASSIGN(const ServeConfig config, Serve({}, {}));
   EXPECT_EQ(config.server.spec_schemas.NameFor("Cluster"), nullptr);
+  EXPECT_THAT(config.server.spec_schemas.missing(), IsEmpty());
+  // Of kinds that somebody wrote down it is told.
+  ASSERT_OK_AND_ASSIGN(
+      const ServeConfig written,
+      Serve({}, {},
+            std::string(kOpen) + "entities:\n- {kind: A, plural: as, spec_schema_name: ASpec}\n"));
+  EXPECT_THAT(written.server.spec_schemas.missing(), ElementsAre("ASpec"));
 }
 
 TEST_F(SettingsTest, ABadRegistryRefusesToStart) {

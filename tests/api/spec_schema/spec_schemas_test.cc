@@ -55,8 +55,11 @@ TEST(SpecSchemasTest, AMissingSchemaIsToldOrFatal) {
 }
 
 TEST(SpecSchemasTest, WithoutADocumentNoneMayBeRequired) {
-  EXPECT_TRUE(SpecSchemas::CheckNoneRequired(Apples("AppleSpec", false)).ok());
-  EXPECT_THAT(Why(SpecSchemas::CheckNoneRequired(Apples("AppleSpec", true))),
+  const auto schemas = SpecSchemas::WithoutDocument(Apples("AppleSpec", false));
+  ASSERT_TRUE(schemas.ok()) << schemas.status();
+  EXPECT_THAT(schemas->missing(), ElementsAre("AppleSpec"));
+  EXPECT_TRUE(SpecSchemas::WithoutDocument(Apples("", false))->missing().empty());
+  EXPECT_THAT(Why(SpecSchemas::WithoutDocument(Apples("AppleSpec", true)).status()),
               HasSubstr("kind Apple requires the schema AppleSpec"));
 }
 
