@@ -59,6 +59,17 @@ bool Follower::Deliver(const News& news) {
   return believed;
 }
 
+bool Follower::Confirm(const News& news) {
+  if (!GUARD("follower.confirm-nothing-new",
+             news.rows.empty() && news.complete && news.compacted.empty()) ||
+      !door_.TryLock()) {
+    return false;
+  }
+  const bool believed = Take(news);
+  door_.Unlock();
+  return believed;
+}
+
 // Streams that stand below their floor: what would bring them on is gone.
 std::vector<StreamId> Follower::BelowFloor(const News& news) {
   std::vector<StreamId> below;

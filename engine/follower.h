@@ -82,6 +82,9 @@ class Follower {
   // False, and nothing is done, when the news is of a life of the store that is not believed:
   // confirm the history (engine/history.h) and ask again.
   bool Deliver(const News& news);
+  // The same for an event loop: never blocks and folds nothing. True: the news had nothing that the
+  // view does not show, and is believed. False, and nothing is done: call Deliver.
+  bool Confirm(const News& news);
 
   // Believes `origin` from now on: `compared` are cursors whose rows were found in its history
   // with their digests, `differing` the streams among them where it was another one; those are

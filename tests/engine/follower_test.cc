@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include "engine/base/thread.h"
 #include "engine/memory/memory.h"
 #include "tests/support/logs.h"
 #include "tests/support/row_builder.h"
@@ -61,6 +62,35 @@ TEST_F(FollowerTest, FoldsWhatIsNewAndPublishesIt) {
   EXPECT_EQ(follower_.view()->at, last.at);
   EXPECT_EQ(Things().digest, last.digest);
   EXPECT_EQ(before->tx, Tx::kBeforeFirst) << "a held view does not move";
+}
+
+TEST_F(FollowerTest, AnEventLoopConfirmsOnlyWhatNeedsNoFolding) {
+  EXPECT_TRUE(follower_.Confirm(ReadNews()));
+  AppendOne(journal(), kThings, "a", "1");
+  EXPECT_FALSE(follower_.Confirm(ReadNews()));
+  EXPECT_EQ(Value("a"), "none");
+  News compacted = ReadNews();
+  compacted.rows.clear();
+  compacted.compacted = {kThings};
+  EXPECT_FALSE(follower_.Confirm(compacted));
+  EXPECT_OK(Things().health);
+  follower_.Deliver(ReadNews());
+  News other = ReadNews();
+  EXPECT_TRUE(follower_.Confirm(other));
+  follower_.Doubt();
+  EXPECT_FALSE(follower_.Confirm(other)) << "no life is believed";
+}
+
+TEST_F(FollowerTest, AnEventLoopDoesNotWaitForWhoFolds) {
+  AppendOne(journal(), kThings, "a", "1");
+  const News news = ReadNews();
+  News nothing = news;
+  nothing.rows.clear();
+  std::optional<bool> confirmed;
+  follower_.SetObserver(
+      [&](const Record&) { Thread loop("loop", [&] { confirmed = follower_.Confirm(nothing); }); });
+  follower_.Deliver(news);
+  EXPECT_EQ(confirmed, false);
 }
 
 TEST_F(FollowerTest, ALateAnswerAfterOurOwnCommitIsNoRegression) {
