@@ -274,6 +274,17 @@ struct CompactionStep {
   std::vector<RowKey> remove;            // Ascending, each once; all below `to`.
 };
 
+// News that was asked for while nobody's thread waits (a flight of an event loop). One thread at a
+// time; never blocks. Destroy it before the journal; unanswered it leaves nothing behind.
+class PendingNews {
+ public:
+  virtual ~PendingNews() = default;
+  // Poll may have more to say whenever it can be read. Stays open as long as this is there.
+  virtual int descriptor() const = 0;
+  // The answer, as ReadAfter's, or nothing yet. Not called again after an answer.
+  virtual std::optional<absl::StatusOr<News>> Poll() = 0;
+};
+
 // Thread-safe. Calls block on the store, at most until their deadline.
 //
 // Unless said otherwise calls fail with
@@ -292,6 +303,12 @@ class Journal {
 
   // The news after `after` from a snapshot taken after this call began (a flight).
   virtual absl::StatusOr<News> ReadAfter(const Cursors& after, Deadline deadline) = 0;
+  // The same without waiting, if that can be had right now: the question is sent when this returns.
+  // Null: it cannot, call ReadAfter.
+  virtual std::unique_ptr<PendingNews> AskAfter(const Cursors& after) {
+    static_cast<void>(after);
+    return nullptr;
+  }
 
   // Up to `limit` rows of one stream from `from` on, oldest first; fewer at the end and when the
   // page is full, but at least one if there is one. At or below the stream's floor there are gaps.

@@ -284,6 +284,20 @@ void Connection::NoteFailure(const Statement& statement, SqlFailure failure) con
   stats_->queries.CountFailure(KindOfSql(statement.sql).operation, failure);
 }
 
+void Connection::Take(const Statement& statement, absl::StatusOr<Result> result,
+                      RunOutcome& outcome) {
+  if (!result.ok()) {
+    outcome.status = std::move(result).status();
+    NoteFailure(statement, absl::IsDeadlineExceeded(outcome.status) ? SqlFailure::kTimeout
+                                                                    : SqlFailure::kConnection);
+  } else if (!result->ok()) {
+    outcome.status = Fail(*result, outcome);
+    NoteFailure(statement, FailureOf(result->sqlstate()));
+  } else {
+    outcome.results.push_back(*std::move(result));
+  }
+}
+
 RunOutcome Connection::Run(const std::vector<Step>& steps, Deadline deadline) {
   RunOutcome outcome;
   if (closed_ || PQenterPipelineMode(raw_) != 1) {
@@ -303,17 +317,7 @@ RunOutcome Connection::Run(const std::vector<Step>& steps, Deadline deadline) {
   for (std::size_t i = 0; i < steps.size() && outcome.status.ok(); ++i) {
     absl::StatusOr<Result> result = NextOfStep(deadline);
     before = Note(steps[i].statement, before);
-    if (!result.ok()) {
-      outcome.status = std::move(result).status();
-      NoteFailure(steps[i].statement, absl::IsDeadlineExceeded(outcome.status)
-                                          ? SqlFailure::kTimeout
-                                          : SqlFailure::kConnection);
-    } else if (!result->ok()) {
-      outcome.status = Fail(*result, outcome);
-      NoteFailure(steps[i].statement, FailureOf(result->sqlstate()));
-    } else {
-      outcome.results.push_back(*std::move(result));
-    }
+    Take(steps[i].statement, std::move(result), outcome);
   }
   if (!closed_) {
     const absl::Status finished = FinishPipeline(deadline);

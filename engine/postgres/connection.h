@@ -63,6 +63,13 @@ class Connection {
 
   RunOutcome Run(const std::vector<Step>& steps, Deadline deadline);
 
+  // One statement without waiting: Start sends it; then Poll, each time that `descriptor` can be
+  // read, until it says how it went. No other call in between but Close. What cannot be sent at
+  // once is an error, and the connection is closed.
+  absl::Status Start(const Step& step);
+  std::optional<RunOutcome> Poll();
+  int descriptor() const { return PQsocket(raw_); }
+
   // Prepares those of the statements that are not prepared yet; from then on Run uses their names.
   // Does nothing behind a pooler. The server looks at the tables then, as if they were run: it
   // waits for whoever keeps one of them to itself.
@@ -101,6 +108,8 @@ class Connection {
   static void OnNotice(void* self, const PGresult* notice);
 
   bool Send(const Step& step);
+  void Take(const Statement& statement, absl::StatusOr<Result> result, RunOutcome& outcome);
+  RunOutcome EndStart(absl::StatusOr<Result> result);
   // The next result; an empty one between statements.
   absl::StatusOr<Result> Next(Deadline deadline);
   absl::StatusOr<Result> NextOfStep(Deadline deadline);
@@ -124,6 +133,10 @@ class Connection {
   std::set<std::string, std::less<>> prepared_;
   bool ended_ = false;  // The server said goodbye while nobody asked.
   char* copy_row_ = nullptr;
+  // Of Start.
+  const Statement* started_ = nullptr;
+  Duration started_at_{};
+  Result started_result_;
   std::vector<std::string> warnings_;
 };
 

@@ -5,6 +5,7 @@
 #include <absl/strings/str_format.h>
 
 #include "engine/base/check.h"
+#include "engine/base/guard.h"
 #include "engine/base/status_macros.h"
 #include "engine/postgres/compaction.h"
 #include "engine/postgres/nested_limits.h"
@@ -13,6 +14,77 @@
 #include "engine/postgres/transaction.h"
 
 namespace engine::postgres {
+namespace {
+
+// The answer of a connection, judged: a standby, or one without our table, is not the server that
+// we want.
+absl::StatusOr<News> Judged(absl::StatusOr<News> news, Lives& lives, Connection& connection) {
+  absl::Status status = news.ok() ? lives.Judge(news->origin) : news.status();
+  if (!status.ok()) {
+    connection.Close();
+    return status;
+  }
+  return news;
+}
+
+absl::StatusOr<News> NoNews(const Cursors& after, const Result& result) {
+  ASSIGN_OR_RETURN(Origin origin, OriginOf(result, kServerStart));
+  return News{.after = after, .rows = {}, .complete = true, .origin = std::move(origin)};
+}
+
+Params AllNewsParams(const Cursors& after) {
+  return NewsParams(after, kNewsRowLimit, static_cast<std::int64_t>(kNewsPageBytes));
+}
+
+// Asks whether there is any news, and for it if there is.
+class PostgresPendingNews final : public PendingNews {
+ public:
+  PostgresPendingNews(Cursors after, Pool::Lease lease, const Statements& statements, Lives& lives)
+      : after_(std::move(after)),
+        lease_(std::move(lease)),
+        statements_(statements),
+        lives_(lives) {}
+  ~PostgresPendingNews() override {
+    if (!GUARD("postgres.pending-answered", is_answered_)) {
+      lease_->Close();  // The next one who asks would get the answer.
+    }
+  }
+
+  absl::Status Ask() { return lease_->Start({statements_.any_news, AnyNewsParams(after_)}); }
+  int descriptor() const override { return lease_->descriptor(); }
+
+  std::optional<absl::StatusOr<News>> Poll() override {
+    std::optional<RunOutcome> outcome = lease_->Poll();
+    if (!outcome) {
+      return std::nullopt;
+    }
+    absl::Status status = outcome->status;
+    if (status.ok() && !is_there_any_ && outcome->results[0].Bool(0, kAnyNews)) {
+      is_there_any_ = true;
+      status = lease_->Start({statements_.news, AllNewsParams(after_)});
+      if (status.ok()) {
+        return std::nullopt;
+      }
+    }
+    is_answered_ = true;
+    if (!status.ok()) {
+      return status;
+    }
+    absl::StatusOr<News> news =
+        is_there_any_ ? NewsOf(after_, outcome->results[0]) : NoNews(after_, outcome->results[0]);
+    return Judged(std::move(news), lives_, *lease_);
+  }
+
+ private:
+  const Cursors after_;
+  const Pool::Lease lease_;
+  const Statements& statements_;
+  Lives& lives_;
+  bool is_there_any_ = false;
+  bool is_answered_ = false;
+};
+
+}  // namespace
 
 absl::StatusOr<Result> AskOn(Connection& connection, const Statements& statements, Step step,
                              Deadline deadline) {
@@ -46,17 +118,19 @@ absl::StatusOr<News> PostgresJournal::ReadAfter(const Cursors& after, Deadline d
   const Deadline bounded = Bounded(deadline);
   ASSIGN_OR_RETURN(const Pool::Lease lease, pool_.Acquire(Lane::kFlight, bounded));
   ASSIGN_OR_RETURN(const Result result,
-                   AskOn(*lease, statements_,
-                         {statements_.news, NewsParams(after, kNewsRowLimit,
-                                                       static_cast<std::int64_t>(kNewsPageBytes))},
-                         bounded));
-  absl::StatusOr<News> news = NewsOf(after, result);
-  absl::Status status = news.ok() ? lives_.Judge(news->origin) : news.status();
-  if (!status.ok()) {
-    lease->Close();  // A standby, or a table that is gone: not the server that we want.
-    return status;
+                   AskOn(*lease, statements_, {statements_.news, AllNewsParams(after)}, bounded));
+  return Judged(NewsOf(after, result), lives_, *lease);
+}
+
+std::unique_ptr<PendingNews> PostgresJournal::AskAfter(const Cursors& after) {
+  std::optional<Pool::Lease> lease = pool_.TryAcquire(Lane::kFlight);
+  if (!lease || (*lease)->pooled()) {
+    return nullptr;
   }
-  return news;
+  auto pending =
+      std::make_unique<PostgresPendingNews>(after, *std::move(lease), statements_, lives_);
+  // What could not be sent is closed; ReadAfter gets another connection.
+  return pending->Ask().ok() ? std::move(pending) : nullptr;
 }
 
 absl::StatusOr<std::vector<Record>> PostgresJournal::ReadStream(StreamId stream, Position from,

@@ -26,6 +26,8 @@ class PostgresJournal final : public Journal {
   const Catalogue& catalogue() const override { return catalogue_; }
   absl::StatusOr<std::unique_ptr<Transaction>> Begin(Deadline deadline) override;
   absl::StatusOr<News> ReadAfter(const Cursors& after, Deadline deadline) override;
+  // Null behind a pooler, too: there a question is a transaction.
+  std::unique_ptr<PendingNews> AskAfter(const Cursors& after) override;
   absl::StatusOr<std::vector<Record>> ReadStream(StreamId stream, Position from, int limit,
                                                  Deadline deadline) override;
   absl::StatusOr<std::vector<StreamTail>> Tails(Deadline deadline) override;

@@ -107,6 +107,18 @@ absl::StatusOr<Pool::Lease> Pool::Acquire(Lane lane, Deadline deadline) {
   return lease;
 }
 
+std::optional<Pool::Lease> Pool::TryAcquire(Lane lane) {
+  Lane place = lane;
+  {
+    MutexLock lock(mutex_);
+    if (!TakePlace(lane, &place)) {
+      return std::nullopt;
+    }
+  }
+  Lease lease(this, place, TakeIdle(lane));
+  return lease.connection_ == nullptr ? std::nullopt : std::optional<Lease>(std::move(lease));
+}
+
 void Pool::MoveStale(Duration now, IdleOnes& closing) {
   for (IdleOnes& idle_ones : idle_) {
     const std::size_t most = &idle_ones == &idle_[Index(Lane::kShared)] ? max_idle_ : 1;

@@ -10,6 +10,7 @@
 #include <array>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include <absl/status/statusor.h>
@@ -59,6 +60,8 @@ class Pool {
   // Fails with kDeadlineExceeded (no place in time) and as connecting does, with an earlier
   // attempt's error perhaps.
   absl::StatusOr<Lease> Acquire(Lane lane, Deadline deadline);
+  // The same without waiting: nothing when there is no place, or no connection at hand.
+  std::optional<Lease> TryAcquire(Lane lane);
 
  private:
   static constexpr std::size_t kLanes = 5;

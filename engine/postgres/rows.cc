@@ -109,7 +109,7 @@ class FieldReader {
 
 }  // namespace
 
-Params NewsParams(const Cursors& after, std::int64_t rows, std::int64_t bytes) {
+Params AnyNewsParams(const Cursors& after) {
   ArrayParam streams(kInt4Oid, after.size());
   ArrayParam positions(kInt8Oid, after.size());
   for (const StreamCursor& cursor : after) {
@@ -117,7 +117,13 @@ Params NewsParams(const Cursors& after, std::int64_t rows, std::int64_t bytes) {
     positions.AddInt64(Signed(Raw(cursor.position)));
   }
   Params params;
-  params.Array(std::move(streams)).Array(std::move(positions)).Int64(rows).Int64(bytes);
+  params.Array(std::move(streams)).Array(std::move(positions));
+  return params;
+}
+
+Params NewsParams(const Cursors& after, std::int64_t rows, std::int64_t bytes) {
+  Params params = AnyNewsParams(after);
+  params.Int64(rows).Int64(bytes);
   return params;
 }
 

@@ -21,6 +21,7 @@ namespace engine::postgres {
 inline constexpr std::int64_t kNewsRowLimit = static_cast<std::int64_t>(kNewsPageBytes / 128) + 1;
 
 Params NewsParams(const Cursors& after, std::int64_t rows, std::int64_t bytes);
+Params AnyNewsParams(const Cursors& after);
 
 // Who answered. Fails with kUnavailable for a standby, whose answer counts for nothing, and when
 // the journal's table is gone.

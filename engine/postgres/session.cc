@@ -99,9 +99,9 @@ absl::StatusOr<std::unique_ptr<Connection>> Connector::Connect(const Statements&
   // What inserts is prepared by who inserts: a table that somebody keeps others from changing, to
   // make an index perhaps, can still be read.
   std::vector<const Statement*> prepared = {
-      &statements.begin,  &statements.settings, &statements.lock,
-      &statements.locked, &statements.news,     &statements.rows,
-      &statements.tails,  &statements.answers,  &statements.ping};
+      &statements.begin,   &statements.settings, &statements.lock, &statements.locked,
+      &statements.news,    &statements.any_news, &statements.rows, &statements.tails,
+      &statements.answers, &statements.ping};
   if (GUARD("postgres.insert-at-first-use", false)) {
     prepared.push_back(&statements.insert);
   }

@@ -95,6 +95,15 @@ constexpr std::string_view kNewsSql =
     "   union all select null, null, null, null, null, null, null, null, null where f.gone"
     "  ) r) n on true";
 
+// Most flights bring nothing. No floor is asked for: its own row remains, and is above every
+// position that is below the floor. (A limit in a lateral query keeps to the index.)
+constexpr std::string_view kAnyNewsSql =
+    "select pg_catalog.pg_postmaster_start_time(),"
+    " pg_catalog.to_regclass('@JOURNAL@')::pg_catalog.oid, pg_catalog.pg_is_in_recovery(),"
+    " exists(select from unnest($1::int4[], $2::int8[]) c(stream_id, position),"
+    "  lateral (select from @JOURNAL@ j where j.stream_id = c.stream_id"
+    "   and j.position > c.position limit 1) n)";
+
 constexpr std::string_view kTailsSql =
     "select s.stream_id, s.floor, s.floor_digest, s.floor_rows, s.floor_sum, t.position, t.tx, "
     "t.at, t.digest,"
@@ -353,6 +362,7 @@ Statements::Statements(const std::string& schema_name)
   const std::string news_sql = ForSchema(kNewsSql, quoted);
   news = {"halo_news", Replace(news_sql, "@GONE@", "s.floor > c.position + 1")};
   rows = {"halo_rows", Replace(news_sql, "@GONE@", "false")};
+  any_news = {"halo_any_news", ForSchema(kAnyNewsSql, quoted)};
   lock_floor = {"", ForSchema(kLockFloorSql, quoted)};
   remove = {"", ForSchema(kRemoveSql, quoted)};
   raise_floor = {"", ForSchema(kRaiseFloorSql, quoted)};

@@ -31,6 +31,9 @@ enum NewsColumn {
   kNewsColumns,
 };
 
+// Of `any_news`, behind who answers.
+inline constexpr int kAnyNews = kInRecovery + 1;
+
 // Of `lock_floor`.
 enum FloorColumn { kFloor, kFloorDigest, kFloorRows, kFloorSum, kFloorEnd };
 
@@ -70,9 +73,10 @@ struct Statements {
   Statement lock;    // Answers the journal's oid, 64 bits wide.
   Statement locked;  // $1 statement_timeout as at first: from now on statements must be quick.
   // Both: $1 streams, $2 positions, $3 rows a stream, $4 bytes a stream.
-  Statement news;   // A stream whose floor lies above its position: one row without a position.
-  Statement rows;   // With the gaps that compaction left.
-  Statement tails;  // $1 streams whose last record is wanted.
+  Statement news;      // A stream whose floor lies above its position: one row without a position.
+  Statement rows;      // With the gaps that compaction left.
+  Statement any_news;  // $1, $2 as `news`: whether it would answer anything, for a fourth of it.
+  Statement tails;     // $1 streams whose last record is wanted.
   // $1..$10 columns as arrays, $11 how many rows at least, $12 until when on the server's clock.
   Statement insert;
   Statement answers;      // $1 keys: key, request, answer, tx, at.

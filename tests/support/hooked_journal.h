@@ -20,6 +20,8 @@ struct JournalHooks {
   std::function<absl::Status()> before_begin;
   // After a flight's snapshot was taken, before its rows are handed back; an error is the answer.
   std::function<absl::Status()> after_read;
+  // Answers AskAfter. Empty: it has nothing at hand.
+  std::function<std::unique_ptr<engine::PendingNews>(const engine::Cursors& after)> ask_after;
   // Before all rows are read; an error is the answer.
   std::function<absl::Status()> before_scan;
   // Changes the rows that ReadStream and Scan hand out.
@@ -47,6 +49,9 @@ class HookedJournal final : public engine::Journal {
   absl::StatusOr<std::unique_ptr<engine::Transaction>> Begin(engine::Deadline deadline) override;
   absl::StatusOr<engine::News> ReadAfter(const engine::Cursors& after,
                                          engine::Deadline deadline) override;
+  std::unique_ptr<engine::PendingNews> AskAfter(const engine::Cursors& after) override {
+    return hooks.ask_after ? hooks.ask_after(after) : nullptr;
+  }
   absl::StatusOr<std::vector<engine::Record>> ReadStream(engine::StreamId stream,
                                                          engine::Position from, int limit,
                                                          engine::Deadline deadline) override {

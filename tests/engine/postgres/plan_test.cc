@@ -28,6 +28,10 @@ class PlanTest : public PostgresTest {
           const std::string news,
           PlanOf(statements_.news, NewsParams(conformance::FromTheStart(), 1000, 1000), pooler));
       ExpectWalk(news);
+      ASSERT_OK_AND_ASSIGN(
+          const std::string any,
+          PlanOf(statements_.any_news, AnyNewsParams(conformance::FromTheStart()), pooler));
+      ExpectWalk(any);
       ASSERT_OK_AND_ASSIGN(const std::string tails,
                            PlanOf(statements_.tails, TailsParams(conformance::Streams()), pooler));
       ExpectWalk(tails);
