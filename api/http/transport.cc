@@ -6,12 +6,15 @@
 #include <ctime>
 #include <exception>
 #include <optional>
+#include <thread>
 #include <utility>
 
 #include <absl/strings/str_format.h>
 #include <boost/asio/error.hpp>
 #include <boost/asio/executor_work_guard.hpp>
+#include <boost/asio/posix/basic_stream_descriptor.hpp>
 #include <boost/asio/post.hpp>
+#include <fcntl.h>
 
 #include "api/http/host_and_port.h"
 #include "api/http/transport_connection.h"
@@ -25,6 +28,7 @@ namespace {
 
 using asio::ip::tcp;
 using ErrorCode = boost::system::error_code;
+using Descriptor = asio::posix::basic_stream_descriptor<IoExecutor>;
 
 // The core whose I/O thread this is.
 thread_local const TransportCore* current_core = nullptr;
@@ -125,18 +129,61 @@ void TransportCore::RunTasks() {
   }
 }
 
+// A processor that has nothing to do takes longer to wake up than a database near by to answer. So
+// while something is awaited the thread looks for it a little longer, and lets whoever has work go
+// first. What took longer several times is not looked for but now and then.
+bool TransportCore::LookForAnswer() {
+  constexpr engine::Duration kLongest = std::chrono::microseconds(50);
+  constexpr int kVainLooks = 8;
+  constexpr int kPause = 64;
+  if (awaited_ == 0 || (vain_looks_ >= kVainLooks && ++vain_looks_ < kVainLooks + kPause)) {
+    return false;
+  }
+  const engine::Duration until = Now() + kLongest;
+  while (Now() < until) {
+    std::this_thread::yield();
+    if (io_.poll() > 0) {
+      vain_looks_ = 0;
+      return true;
+    }
+  }
+  vain_looks_ = vain_looks_ >= kVainLooks ? kVainLooks : vain_looks_ + 1;
+  return false;
+}
+
 void TransportCore::RunIo() {
   current_core = this;
   const auto work = asio::make_work_guard(io_);
   while (!io_.stopped()) {
     try {
-      io_.run();
+      if (io_.poll() == 0 && !LookForAnswer()) {
+        io_.run_one();
+      }
     } catch (const std::exception& e) {
       engine::Log(engine::Severity::kError, "the I/O thread caught an exception",
                   {{"what", e.what()}});
     }
   }
   current_core = nullptr;
+}
+
+// A descriptor of our own, which nobody closes behind the event loop's back.
+bool TransportCore::WhenReadable(int descriptor, std::function<void()> task) {
+  ENGINE_CHECK(OnIoThread());
+  const int own = fcntl(descriptor, F_DUPFD_CLOEXEC, 0);
+  if (own < 0) {
+    return false;
+  }
+  const auto watched = std::make_shared<Descriptor>(io_, own);
+  ++awaited_;
+  watched->async_wait(Descriptor::wait_read,
+                      [this, watched, task = std::move(task)](const ErrorCode& error) {
+                        --awaited_;
+                        if (!error) {
+                          task();
+                        }
+                      });
+  return true;
 }
 
 // ---- Listening ----------------------------------------------------------------------------------
@@ -392,6 +439,10 @@ void Transport::Post(std::function<void()> task) {
 
 bool Transport::OnIoThread() const {
   return core_->OnIoThread();
+}
+
+bool Transport::WhenReadable(int descriptor, std::function<void()> task) {
+  return core_->WhenReadable(descriptor, std::move(task));
 }
 
 bool Transport::Drain(engine::Deadline deadline) {

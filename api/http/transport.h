@@ -95,6 +95,10 @@ class Transport {
   // never blocks. Before Start the task waits; after the end of the I/O thread it is dropped.
   void Post(std::function<void()> task);
   bool OnIoThread() const;
+  // Runs `task` once on the I/O thread when the descriptor of a socket or pipe can be read, or is
+  // at its end. It may be closed meanwhile. False, and nothing is done: too many files are open.
+  // REQUIRES: on the I/O thread.
+  bool WhenReadable(int descriptor, std::function<void()> task);
 
   // Stops accepting, closes idle connections, answers what is in flight with `Connection: close`
   // and returns when nothing is left or at `deadline`. True: nothing was cut off. Blocks; not from

@@ -53,6 +53,7 @@ class TransportCore final : public std::enable_shared_from_this<TransportCore> {
   // ---- Thread-safe.
   void Post(std::function<void()> task);
   bool OnIoThread() const;
+  bool WhenReadable(int descriptor, std::function<void()> task);
   TransportStats stats() const;
 
   // ---- For connections.
@@ -88,6 +89,7 @@ class TransportCore final : public std::enable_shared_from_this<TransportCore> {
   class CheapRandom;
 
   void RunIo();
+  bool LookForAnswer();
   void RunTasks();
   void Accept(Listener& listener);
   void OnAccept(Listener& listener);
@@ -110,6 +112,8 @@ class TransportCore final : public std::enable_shared_from_this<TransportCore> {
   std::string date_;
   std::unique_ptr<engine::Random> random_;
   bool draining_ = false;
+  std::size_t awaited_ = 0;  // Descriptors that tasks wait for.
+  int vain_looks_ = 0;       // For one of them, in a row.
 
   std::atomic<std::uint64_t> open_{0};
   std::atomic<std::uint64_t> parked_{0};
