@@ -8,23 +8,28 @@
 #include <absl/status/status.h>
 
 #include "engine/base/guard.h"
-#include "engine/base/status_macros.h"
-#include "engine/history.h"
 
 namespace engine {
+void FlightLoop::Run(std::function<void()> task) const {
+  if (run) {
+    run(std::move(task));
+  } else {
+    task();
+  }
+}
 
 Coalescer::Coalescer(Journal& journal, Follower& follower, CoalescerOptions options)
-    : journal_(journal), follower_(follower), options_(std::move(options)) {
+    : journal_(journal), follower_(follower), state_(std::make_shared<State>(std::move(options))) {
   follower_.Doubt();
   thread_ = Thread("catch-up", [this] { FlyUntilStopped(); });
 }
 
 Coalescer::~Coalescer() {
   {
-    MutexLock lock(mutex_);
-    stopping_ = true;
+    MutexLock lock(state_->mutex);
+    state_->is_stopping = true;
   }
-  arrived_.Signal();
+  state_->changed.Signal();
   thread_.Join();
 }
 
@@ -38,20 +43,22 @@ void Coalescer::JoinProven(Reader reader) {
 
 void Coalescer::Wait(bool proven, Reader reader) {
   absl::Status refusal;
+  bool is_first = false;
   {
-    MutexLock lock(mutex_);
-    if (stopping_) {
+    MutexLock lock(state_->mutex);
+    if (state_->is_stopping) {
       refusal = absl::UnavailableError("shutting down");
-    } else if (waiting_.size() >= options_.max_waiters) {
+    } else if (state_->waiting.size() >= options().max_waiters) {
       refusal = absl::ResourceExhaustedError("too many readers wait for the journal");
     } else {
-      waiting_.push_back({sent_, proven, std::move(reader)});
+      state_->waiting.push_back({state_->sent, proven, std::move(reader)});
+      is_first = !std::exchange(state_->is_asked, true);
     }
   }
-  if (refusal.ok()) {
-    arrived_.Signal();
-  } else {
+  if (!refusal.ok()) {
     reader(refusal);  // NOLINT(bugprone-use-after-move): moved only if it was not refused.
+  } else if (is_first) {
+    AskToTakeOff();
   }
 }
 
@@ -77,122 +84,158 @@ absl::StatusOr<ViewPtr> Coalescer::JoinAndWait() {
 }
 
 Coalescer::Counters Coalescer::counters() const {
-  MutexLock lock(mutex_);
-  return counters_;
+  MutexLock lock(state_->mutex);
+  return state_->counters;
 }
 
-void Coalescer::FlyUntilStopped() {
-  while (true) {
-    std::uint64_t flight = 0;
-    bool stopping = false;
+// ---- Taking off ---------------------------------------------------------------------------------
+
+void Coalescer::AskToTakeOff() {
+  auto take_off = [this, state = state_] {
+    MutexLock lock(state->mutex);
+    if (!state->is_stopping) {  // Else this object may be gone.
+      state->is_due = state->is_asked;
+      TakeOffIfDue(*state);
+    }
+  };
+  options().loop.Run(std::move(take_off));
+}
+
+void Coalescer::TakeOffIfDue(State& state) {
+  if (!state.is_due || state.is_flying) {
+    return;
+  }
+  // The flight closes here, before its query is sent: who comes later may have seen something
+  // acknowledged that the query's snapshot does not hold.
+  const std::uint64_t flight = state.sent;
+  ++state.sent;
+  state.is_asked = state.is_due = false;
+  state.is_flying = true;
+  if (!options().loop.when_readable || !AskByLoop(state, flight)) {
+    state.handed = Handed{flight, std::nullopt};
+    state.changed.Signal();
+  }
+}
+
+bool Coalescer::AskByLoop(State& state, std::uint64_t flight) {
+  state.pending = journal_.AskAfter(follower_.cursors());
+  state.pending_until = Deadline::After(options().flight_timeout);
+  if (state.pending != nullptr && !WatchPending(state, flight)) {
+    state.pending = nullptr;
+  }
+  return state.pending != nullptr;
+}
+
+bool Coalescer::WatchPending(State& state, std::uint64_t flight) {
+  return options().loop.when_readable(state.pending->descriptor(), [this, shared = state_, flight] {
+    Waitings landed;
+    absl::StatusOr<Landing> landing = absl::UnavailableError("");
     {
-      MutexLock lock(mutex_);
-      while (waiting_.empty() && !stopping_) {
-        arrived_.Wait(mutex_);
+      MutexLock lock(shared->mutex);
+      // Else this object may be gone, or the flight was given up.
+      if (!shared->is_stopping && shared->pending != nullptr && shared->sent == flight + 1) {
+        landed = LandByLoop(*shared, flight, landing);
       }
-      if (waiting_.empty()) {
-        return;
-      }
-      stopping = stopping_;
-      // The flight closes here, before its query is sent: who comes later may have seen something
-      // acknowledged that the query's snapshot does not hold.
-      flight = sent_;
-      ++sent_;
     }
-    Land(flight,
-         stopping ? absl::StatusOr<Landing>(absl::UnavailableError("shutting down")) : Fly());
-  }
+    Answer(shared, landed, landing);
+  });
 }
 
-absl::StatusOr<Coalescer::Landing> Coalescer::Fly() {
-  const Deadline deadline = Deadline::After(options_.flight_timeout);
-  Landing landing;
-  bool complete = false;
-  while (!complete) {
-    ASSIGN_OR_RETURN(const News news, journal_.ReadAfter(follower_.cursors(), deadline));
-    const bool believed = follower_.Deliver(news);
-    if (!GUARD("coalescer.origin", believed)) {
-      RETURN_IF_ERROR(ConfirmHistory(journal_, follower_, deadline));
-      continue;
-    }
-    complete = news.complete;
-    landing.origin = news.origin;
-    MutexLock lock(mutex_);
-    counters_.rows += news.rows.size();
+// ---- Landing ------------------------------------------------------------------------------------
+
+Coalescer::Waitings Coalescer::LandByLoop(State& state, std::uint64_t flight,
+                                          absl::StatusOr<Landing>& landing) {
+  std::optional<absl::StatusOr<News>> news = state.pending->Poll();
+  if (!news && WatchPending(state, flight)) {
+    return {};
   }
-  landing.view = follower_.view();
-  return landing;
+  state.pending = nullptr;
+  if (!news || !news->ok() || !follower_.Confirm(**news)) {
+    state.handed = Handed{flight, std::move(news)};
+    state.changed.Signal();
+    return {};
+  }
+  landing = Landing{follower_.view(), (*news)->origin};
+  Waitings landed = Landed(state, flight, true);
+  TakeOffIfDue(state);  // The next query is on its way while these are answered.
+  return landed;
 }
 
-void Coalescer::Land(std::uint64_t flight, const absl::StatusOr<Landing>& landing) {
-  std::vector<Waiting> landed;
+void Coalescer::LandByThread(std::uint64_t flight, absl::StatusOr<Landing> landing) {
+  Waitings landed;
+  bool is_next_for_loop = false;
   {
-    MutexLock lock(mutex_);
-    const auto later =
-        std::stable_partition(waiting_.begin(), waiting_.end(), [flight](const Waiting& waiting) {
-          return GUARD("coalescer.closed-at-send", waiting.arrived <= flight);
-        });
-    landed.assign(std::make_move_iterator(waiting_.begin()), std::make_move_iterator(later));
-    waiting_.erase(waiting_.begin(), later);
-    ++counters_.flights;
-    counters_.failed += landing.ok() ? 0 : 1;
-    counters_.readers += landed.size();
+    MutexLock lock(state_->mutex);
+    landed = Landed(*state_, flight, landing.ok());
+    is_next_for_loop = state_->is_due && options().loop.when_readable;
+    if (!is_next_for_loop) {
+      TakeOffIfDue(*state_);
+    }
   }
-  const auto proven = std::stable_partition(landed.begin(), landed.end(),
-                                            [](const Waiting& waiting) { return !waiting.proven; });
-  std::vector<Waiting> to_prove(std::make_move_iterator(proven),
-                                std::make_move_iterator(landed.end()));
-  landed.erase(proven, landed.end());
-  if (!landed.empty()) {
-    Answer(std::move(landed), landing.ok() ? absl::StatusOr<ViewPtr>(landing->view)
-                                           : absl::StatusOr<ViewPtr>(landing.status()));
+  if (is_next_for_loop) {
+    AskToTakeOff();
   }
-  if (!to_prove.empty()) {
-    AnswerProven(std::move(to_prove), landing);
+  options().loop.Run([state = state_, landed = std::move(landed), landing = std::move(landing)] {
+    Answer(state, landed, landing);
+  });
+}
+
+// The flight is over: who joined before it took off is taken out.
+Coalescer::Waitings Coalescer::Landed(State& state, std::uint64_t flight, bool ok) {
+  Waitings& waiting = state.waiting;
+  const auto later =
+      std::stable_partition(waiting.begin(), waiting.end(), [flight](const Waiting& reader) {
+        return GUARD("coalescer.closed-at-send", reader.arrived <= flight);
+      });
+  Waitings landed(std::make_move_iterator(waiting.begin()), std::make_move_iterator(later));
+  waiting.erase(waiting.begin(), later);
+  state.is_flying = false;
+  ++state.counters.flights;
+  state.counters.failed += ok ? 0 : 1;
+  state.counters.readers += landed.size();
+  return landed;
+}
+
+// ---- Answering ----------------------------------------------------------------------------------
+
+// The coalescer may be gone when readers run: they and `state` have what they need.
+void Coalescer::Answer(const std::shared_ptr<const State>& state, const Waitings& landed,
+                       const absl::StatusOr<Landing>& landing) {
+  const absl::StatusOr<ViewPtr> view =
+      landing.ok() ? absl::StatusOr<ViewPtr>(landing->view) : landing.status();
+  auto to_prove = std::make_shared<Waitings>();
+  for (const Waiting& waiting : landed) {
+    if (waiting.proven) {
+      to_prove->push_back(waiting);
+    } else {
+      waiting.reader(view);
+    }
+  }
+  if (!to_prove->empty()) {
+    Prove(state, to_prove, landing);
   }
 }
 
-void Coalescer::Answer(std::vector<Waiting> landed, const absl::StatusOr<ViewPtr>& view) const {
-  auto answer = [landed = std::move(landed), view] {
-    for (const Waiting& waiting : landed) {
+void Coalescer::Prove(const std::shared_ptr<const State>& state,
+                      const std::shared_ptr<Waitings>& readers,
+                      const absl::StatusOr<Landing>& landing) {
+  const auto tell = [readers](const absl::StatusOr<ViewPtr>& view) {
+    for (const Waiting& waiting : *readers) {
       waiting.reader(view);
     }
   };
-  if (options_.run) {
-    options_.run(std::move(answer));
-  } else {
-    answer();
-  }
-}
-
-// The answer may come after this object is gone: it keeps what it needs.
-void Coalescer::AnswerProven(std::vector<Waiting> landed,
-                             const absl::StatusOr<Landing>& landing) const {
-  absl::Status refusal = landing.status();
-  if (refusal.ok()) {
-    refusal = landing->view->Whole();
-  }
-  if (refusal.ok() && options_.proof == nullptr) {
+  absl::Status refusal = landing.ok() ? landing->view->Whole() : landing.status();
+  if (refusal.ok() && state->options.proof == nullptr) {
     refusal = absl::UnavailableError("nothing proves who answered");
   }
   if (!refusal.ok()) {
-    Answer(std::move(landed), refusal);
-    return;
+    return tell(refusal);
   }
-  options_.proof->Ask(landing->origin, [view = landing->view, run = options_.run,
-                                        readers = std::make_shared<std::vector<Waiting>>(
-                                            std::move(landed))](const absl::Status& proven) {
-    auto answer = [readers, view, proven] {
-      for (const Waiting& waiting : *readers) {
-        waiting.reader(proven.ok() ? absl::StatusOr<ViewPtr>(view)
-                                   : absl::StatusOr<ViewPtr>(proven));
-      }
-    };
-    if (run) {
-      run(std::move(answer));
-    } else {
-      answer();
-    }
+  state->options.proof->Ask(landing->origin, [loop = state->options.loop, tell,
+                                              view = landing->view](const absl::Status& proven) {
+    loop.Run([tell, view, proven] {
+      tell(proven.ok() ? absl::StatusOr<ViewPtr>(view) : absl::StatusOr<ViewPtr>(proven));
+    });
   });
 }
 

@@ -7,6 +7,11 @@
 // belongs to the coalescer and has its own deadline: no reader's patience kills it. An error fails
 // the readers of that flight and is not remembered.
 //
+// Where there is an event loop, the loop itself sends a flight's query and takes its answer, and
+// hands over to the flight's thread whatever may block: connecting, folding, comparing histories.
+// A flight without news so costs two changes of threads instead of four. It takes off behind what
+// the loop has at hand, so that readers whose requests came together fly together.
+//
 // When another life of the store answers than last time (a restart, a failover, another database in
 // its place), its history is compared before its news is believed: see engine/history.h.
 
@@ -14,6 +19,8 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
+#include <optional>
 #include <vector>
 
 #include <absl/status/statusor.h>
@@ -26,13 +33,26 @@
 
 namespace engine {
 
+// What the coalescer uses of a server's event loop, one thread. What the loop never runs, because
+// it ends, is dropped.
+struct FlightLoop {
+  // Runs a task behind what the loop has at hand. Thread-safe. Empty: there is no loop; readers run
+  // on the flight's thread.
+  std::function<void(std::function<void()>)> run = {};
+  // Runs `task` once when the descriptor can be read, also when that was closed meanwhile. On the
+  // loop's thread only. False: it cannot. Empty: flights are left to their thread.
+  std::function<bool(int descriptor, std::function<void()> task)> when_readable = {};
+
+  // By `run`, or at once where there is no loop.
+  void Run(std::function<void()> task) const;
+};
+
 struct CoalescerOptions {
   Duration flight_timeout = std::chrono::seconds(5);
   // Readers waiting at once; one more is refused with kResourceExhausted.
   std::size_t max_waiters = 4096;
-  // Runs the readers of one flight, all in one call. The default runs them on the flight's
-  // thread; a server hands them to its event loop.
-  std::function<void(std::function<void()>)> run = {};
+  // The readers of one flight run in one task of it.
+  FlightLoop loop = {};
   // For JoinProven; must outlive the coalescer. Null: nothing is ever proven.
   Proof* proof = nullptr;
 };
@@ -71,27 +91,62 @@ class Coalescer {
     bool proven;
     Reader reader;
   };
+  using Waitings = std::vector<Waiting>;
   struct Landing {
     ViewPtr view;
     Origin origin;  // Of the last answer.
   };
+  // A flight that is left to the thread, and the answer that the loop got already.
+  struct Handed {
+    std::uint64_t flight;
+    std::optional<absl::StatusOr<News>> news;
+  };
 
+  // Shared with what the event loop may still have to run when the coalescer is gone.
+  struct State {
+    explicit State(CoalescerOptions its_options) : options(std::move(its_options)) {}
+
+    const CoalescerOptions options;
+    Mutex mutex;
+    CondVar changed;
+    Waitings waiting ABSL_GUARDED_BY(mutex);        // Ascending by `arrived`.
+    std::uint64_t sent ABSL_GUARDED_BY(mutex) = 0;  // Flights.
+    // A flight is asked for, then due, then flying, by the loop (`pending`) or the thread.
+    bool is_asked ABSL_GUARDED_BY(mutex) = false;
+    bool is_due ABSL_GUARDED_BY(mutex) = false;
+    bool is_flying ABSL_GUARDED_BY(mutex) = false;
+    std::unique_ptr<PendingNews> pending ABSL_GUARDED_BY(mutex);
+    Deadline pending_until ABSL_GUARDED_BY(mutex) = Deadline::Infinite();
+    std::optional<Handed> handed ABSL_GUARDED_BY(mutex);
+    bool is_stopping ABSL_GUARDED_BY(mutex) = false;
+    Counters counters ABSL_GUARDED_BY(mutex);
+  };
+
+  const CoalescerOptions& options() const { return state_->options; }
   void Wait(bool proven, Reader reader);
+  void AskToTakeOff();
+  void TakeOffIfDue(State& state) ABSL_EXCLUSIVE_LOCKS_REQUIRED(state.mutex);
+  bool AskByLoop(State& state, std::uint64_t flight) ABSL_EXCLUSIVE_LOCKS_REQUIRED(state.mutex);
+  bool WatchPending(State& state, std::uint64_t flight) ABSL_EXCLUSIVE_LOCKS_REQUIRED(state.mutex);
+  Waitings LandByLoop(State& state, std::uint64_t flight, absl::StatusOr<Landing>& landing)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(state.mutex);
+
   void FlyUntilStopped();
-  absl::StatusOr<Landing> Fly();
-  void Land(std::uint64_t flight, const absl::StatusOr<Landing>& landing);
-  void Answer(std::vector<Waiting> landed, const absl::StatusOr<ViewPtr>& view) const;
-  void AnswerProven(std::vector<Waiting> landed, const absl::StatusOr<Landing>& landing) const;
+  std::optional<Handed> NextHanded();
+  absl::StatusOr<Landing> Fly(std::optional<absl::StatusOr<News>> first);
+  void LandByThread(std::uint64_t flight, absl::StatusOr<Landing> landing);
+
+  static Waitings Landed(State& state, std::uint64_t flight, bool ok)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(state.mutex);
+  static void Answer(const std::shared_ptr<const State>& state, const Waitings& landed,
+                     const absl::StatusOr<Landing>& landing);
+  static void Prove(const std::shared_ptr<const State>& state,
+                    const std::shared_ptr<Waitings>& readers,
+                    const absl::StatusOr<Landing>& landing);
 
   Journal& journal_;
   Follower& follower_;
-  const CoalescerOptions options_;
-  mutable Mutex mutex_;
-  CondVar arrived_;
-  std::vector<Waiting> waiting_ ABSL_GUARDED_BY(mutex_);  // Ascending by `arrived`.
-  std::uint64_t sent_ ABSL_GUARDED_BY(mutex_) = 0;
-  bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
-  Counters counters_ ABSL_GUARDED_BY(mutex_);
+  const std::shared_ptr<State> state_;
   Thread thread_;
 };
 

@@ -24,7 +24,7 @@ constexpr engine::Duration kPruneTimeout = std::chrono::seconds(5);
 constexpr engine::Duration kKeyTimeout = std::chrono::seconds(30);
 
 engine::CoalescerOptions Flights(const StoreOptions& options, engine::Proof& proof) {
-  return {options.flight_timeout, options.max_queue, options.run, &proof};
+  return {options.flight_timeout, options.max_queue, options.loop, &proof};
 }
 
 engine::HeartbeatOptions Named(engine::HeartbeatOptions options) {

@@ -62,9 +62,7 @@ class Lane {
 };
 
 struct StoreOptions {
-  // Where the readers of a flight run, all in one call: the event loop. Empty: on the flight's
-  // own thread.
-  std::function<void(std::function<void()>)> run;
+  engine::FlightLoop loop = {};
   engine::Duration flight_timeout = std::chrono::seconds(5);
   // Between two looks at the store in the background.
   engine::Duration look_interval = std::chrono::seconds(1);

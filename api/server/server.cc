@@ -183,7 +183,11 @@ absl::Status Server::Open(engine::Engine& engine) {
   store.past = projections::ResourceProjections;
   // A reader may have to wait for the flight under way and then for its own, all in its time.
   store.flight_timeout = std::min(store.flight_timeout, options_.transport.request_timeout / 2);
-  store.run = [this](std::function<void()> task) { transport_.Post(std::move(task)); };
+  store.loop = {.run = [this](std::function<void()> task) { transport_.Post(std::move(task)); },
+                .when_readable =
+                    [this](int descriptor, std::function<void()> task) {
+                      return transport_.WhenReadable(descriptor, std::move(task));
+                    }};
   ASSIGN_OR_RETURN(store_, Store::Open(engine, projections::MainProjections(),
                                        projections::AuditProjections(), store));
   if (!options_.expect_head.empty()) {

@@ -36,10 +36,16 @@ std::string PageBody(const projections::ListPage& page, const StatusesImage& sta
 }  // namespace
 
 HaloReaders::HaloReaders(Workbench& bench)
-    : loop_(1, kMaxQueue),
-      workers_(4, kMaxQueue),
-      coalescer_(bench.store().journal(), bench.follower(),
-                 {.run = [this](std::function<void()> task) { loop_.Run(std::move(task)); }}) {}
+    : workers_(4, kMaxQueue),
+      coalescer_(
+          bench.store().journal(), bench.follower(),
+          {.loop = {.run = [this](std::function<void()> task) { loop_.Post(std::move(task)); },
+                    .when_readable =
+                        [this](int descriptor, std::function<void()> task) {
+                          return loop_.WhenReadable(descriptor, std::move(task));
+                        }}}) {
+  loop_.Start();
+}
 
 HaloReaders::Handler HaloReaders::HandlerOf(const Get& get) const {
   return [this, get](const engine::ViewPtr& view, const Answered& answered) {

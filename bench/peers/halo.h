@@ -9,6 +9,7 @@
 #include <string>
 
 #include "api/dispatch/workers.h"
+#include "api/http/transport.h"
 #include "bench/peers/workloads.h"
 #include "bench/support/loop.h"
 #include "bench/support/stores.h"
@@ -45,8 +46,8 @@ class HaloReaders {
   void GoRound(const std::shared_ptr<const Handler>& handler, Rounds& rounds);
 
   const projections::Registry registry_ = projections::Registry::Stock();
-  api::Workers loop_;     // One thread: the server's I/O thread.
-  api::Workers workers_;  // As many as the server has by default.
+  api::Transport loop_{{}};  // The server's I/O thread.
+  api::Workers workers_;     // As many as the server has by default.
   engine::Coalescer coalescer_;
 };
 

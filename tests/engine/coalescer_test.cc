@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <latch>
+#include <set>
 
 #include <gmock/gmock.h>
 
@@ -179,14 +180,20 @@ TEST_F(CoalescerTest, AStoreThatLostWhatWeKnowIsNoticedByTheFirstReader) {
 }
 
 TEST_F(CoalescerTest, AFlightHandsOverAllItsReadersAtOnce) {
-  std::atomic<int> calls = 0;
+  int task = 0;  // The loop's tasks run one after another: under the lock.
+  Mutex one;
+  std::set<int> tasks_of_readers;
   std::latch landed(3);
-  Open({.run = [&](std::function<void()> readers) {
-    ++calls;
-    readers();
-  }});
+  Open({.loop = {.run = [&](const std::function<void()>& run) {
+          MutexLock lock(one);
+          ++task;
+          run();
+        }}});
   Hold();
-  const auto count = [&](const absl::StatusOr<ViewPtr>&) { landed.count_down(); };
+  const auto count = [&](const absl::StatusOr<ViewPtr>&) {
+    tasks_of_readers.insert(task);
+    landed.count_down();
+  };
   coalescer_->Join(count);
   WaitForTakeOff(1);
   coalescer_->Join(count);
@@ -194,7 +201,7 @@ TEST_F(CoalescerTest, AFlightHandsOverAllItsReadersAtOnce) {
   Release();
   landed.wait();
   coalescer_.reset();
-  EXPECT_EQ(calls, 2);
+  EXPECT_THAT(tasks_of_readers, testing::SizeIs(2));
 }
 
 }  // namespace
