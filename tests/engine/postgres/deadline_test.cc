@@ -53,11 +53,12 @@ TEST_F(DeadlineTest, AStatementMayNotRunLongerThanTheClientWaits) {
       " insert into public.seen select setting::int from pg_settings"
       "  where name = 'statement_timeout'; return null; end $$;"
       "create trigger look after insert on halo_journal execute function look()");
-  ASSERT_OK_AND_ASSIGN(auto transaction, journal().Begin(Deadline::After(std::chrono::seconds(4))));
+  ASSERT_OK_AND_ASSIGN(auto transaction,
+                       journal().Begin(Deadline::After(std::chrono::seconds(20))));
   ASSERT_OK_AND_ASSIGN(const auto state, transaction->Read({.after = FromTheStart()}));
   ASSERT_OK(transaction->Append(RowBuilder(state).Add(kEvents, "", "x").rows(), {}));
   ASSERT_EQ(transaction->Commit(Soon()).kind, Kind::kCommitted);
-  EXPECT_EQ(Value("select ms between 1 and 3900 from seen"), "t") << Value("select ms from seen");
+  EXPECT_EQ(Value("select ms between 1 and 19900 from seen"), "t") << Value("select ms from seen");
 }
 
 TEST_F(DeadlineTest, ALockThatIsNotFreeInTimeLeavesTheConnectionSound) {
