@@ -264,14 +264,13 @@ absl::StatusOr<SnapshotHeader> LoadSnapshot(int fd, Follower& follower) {
 }
 
 absl::StatusOr<std::optional<Fd>> OpenIfSnapshot(const std::string& path) {
-  constexpr std::string_view kMagic = "HALOSNAP";
   Fd file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (file.get() < 0) {
     return DiskError("opening " + path);
   }
-  char start[8] = {};
+  char start[kSnapshotMagic.size()] = {};
   const absl::StatusOr<std::size_t> got = ReadAt(file.get(), start, sizeof(start), 0);
-  if (!got.ok() || std::string_view(start, *got) != kMagic) {
+  if (!got.ok() || std::string_view(start, *got) != kSnapshotMagic) {
     return std::nullopt;  // A directory cannot be read like this.
   }
   return std::optional<Fd>(std::move(file));

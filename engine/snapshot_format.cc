@@ -9,12 +9,12 @@
 #include "engine/base/disk.h"
 #include "engine/base/guard.h"
 #include "engine/base/status_macros.h"
+#include "engine/file_head.h"
 
 namespace engine {
 namespace {
 
-constexpr std::string_view kMagic = "HALOSNAP";
-constexpr std::uint32_t kVersion = 1;
+constexpr FileFormat kFormat{.magic = kSnapshotMagic, .version = 1, .name = "the snapshot"};
 constexpr std::size_t kFixedHeaderBytes = 24;
 constexpr std::size_t kStreamBytes = 48;
 constexpr std::uint32_t kMaxStreams = 1024;
@@ -37,9 +37,7 @@ SavedStream ReadSavedStream(std::string_view bytes) {
 }  // namespace
 
 std::string SnapshotEncoder::Header(const SnapshotHeader& header) {
-  std::string bytes(kMagic);
-  AppendU32(kVersion, bytes);
-  AppendU32(static_cast<std::uint32_t>(header.streams.size()), bytes);
+  std::string bytes = FileHead(kFormat, header.streams.size());
   AppendU64(Raw(header.tx), bytes);
   for (const SavedStream& stream : header.streams) {
     AppendU32(static_cast<std::uint32_t>(stream.cursor.stream), bytes);
@@ -109,15 +107,11 @@ absl::StatusOr<std::string> SnapshotReader::Take(std::size_t size) {
 
 absl::Status SnapshotReader::ReadHeader() {
   ASSIGN_OR_RETURN(std::string bytes, Take(kFixedHeaderBytes));
-  if (!bytes.starts_with(kMagic)) {
+  if (!bytes.starts_with(kFormat.magic)) {
     return Damage("it does not start with HALOSNAP");
   }
-  const std::uint32_t version = ReadU32(std::string_view(bytes).substr(8));
-  const std::uint32_t streams = ReadU32(std::string_view(bytes).substr(12));
-  if (version != kVersion) {
-    return absl::FailedPreconditionError(absl::StrFormat(
-        "the snapshot is of format version %d; this program reads version %d", version, kVersion));
-  }
+  RETURN_IF_ERROR(CheckVersion(kFormat, bytes));
+  const std::uint32_t streams = FileCount(bytes);
   if (streams > kMaxStreams) {
     return Damage("its number of streams is impossible");
   }

@@ -20,6 +20,9 @@
 
 namespace engine {
 
+// The first bytes of a snapshot file.
+inline constexpr std::string_view kSnapshotMagic = "HALOSNAP";
+
 // One stream in a snapshot: where its projection stood, and what it must come to again.
 struct SavedStream {
   StreamCursor cursor;

@@ -8,18 +8,15 @@
 #include <absl/strings/str_format.h>
 
 #include "engine/base/bytes.h"
-#include "engine/base/checksum.h"
 #include "engine/base/guard.h"
 #include "engine/base/status_macros.h"
+#include "engine/file_head.h"
 
 namespace engine::file {
 namespace {
 
 constexpr char kName[] = "floors";
-constexpr std::string_view kMagic = "HALOFLRS";
-constexpr std::uint32_t kVersion = 1;
-constexpr std::size_t kHeadBytes = 16;
-constexpr std::size_t kChecksumBytes = 8;
+constexpr FileFormat kFormat{.magic = "HALOFLRS", .version = 1, .name = "the list of floors"};
 constexpr std::size_t kStreamBytes = 48;
 // Many millions of dead rows; what is larger is no list of ours.
 constexpr std::size_t kMaxBytes = std::size_t{256} << 20;
@@ -46,13 +43,9 @@ std::optional<std::uint64_t> TakeVarint(std::string_view& bytes) {
   return std::nullopt;
 }
 
-absl::Status Damaged(std::string_view why) {
-  return absl::DataLossError(absl::StrFormat("the list of floors is damaged: %s", why));
-}
-
 absl::StatusOr<StreamFloor> TakeStream(std::string_view& bytes) {
   if (bytes.size() < kStreamBytes) {
-    return Damaged("it is cut off");
+    return Damaged(kFormat, "it is cut off");
   }
   StreamFloor stream{.stream = StreamId{ReadU32(bytes)},
                      .floor = {.position = Position{ReadU64(bytes.substr(8))},
@@ -63,14 +56,14 @@ absl::StatusOr<StreamFloor> TakeStream(std::string_view& bytes) {
   const std::uint64_t count = ReadU64(bytes.substr(40));
   bytes.remove_prefix(kStreamBytes);
   if (count > bytes.size()) {
-    return Damaged("its number of dead rows is impossible");
+    return Damaged(kFormat, "its number of dead rows is impossible");
   }
   stream.dead.reserve(count);
   std::uint64_t position = 0;
   for (std::uint64_t i = 0; i < count; ++i) {
     const std::optional<std::uint64_t> delta = TakeVarint(bytes);
     if (!delta.has_value() || *delta == 0 || *delta >= Raw(stream.floor.position) - position) {
-      return Damaged("a dead row is not where one can be");
+      return Damaged(kFormat, "a dead row is not where one can be");
     }
     position += *delta;
     stream.dead.push_back(Position{position});
@@ -133,9 +126,7 @@ Floors Floors::Without(const std::vector<StreamFloor>& gone) const {
 }
 
 std::string Floors::Encode() const {
-  std::string bytes(kMagic);
-  AppendU32(kVersion, bytes);
-  AppendU32(static_cast<std::uint32_t>(streams_.size()), bytes);
+  std::string bytes = FileHead(kFormat, streams_.size());
   for (const StreamFloor& stream : streams_) {
     AppendU32(static_cast<std::uint32_t>(stream.stream), bytes);
     AppendU32(0, bytes);
@@ -150,34 +141,27 @@ std::string Floors::Encode() const {
       before = Raw(dead);
     }
   }
-  AppendU64(Checksum64(bytes), bytes);
+  AppendChecksum(bytes);
   return bytes;
 }
 
 absl::StatusOr<Floors> Floors::Decode(std::string_view bytes) {
-  if (bytes.size() < kHeadBytes + kChecksumBytes || !bytes.starts_with(kMagic)) {
-    return Damaged("it does not start with HALOFLRS");
+  RETURN_IF_ERROR(CheckMagic(kFormat, bytes));
+  if (!GUARD("file.floors-checksum", EndsWithChecksum(bytes))) {
+    return Damaged(kFormat, "its checksum is wrong");
   }
-  const std::string_view body = bytes.substr(0, bytes.size() - kChecksumBytes);
-  if (!GUARD("file.floors-checksum", ReadU64(bytes.substr(body.size())) == Checksum64(body))) {
-    return Damaged("its checksum is wrong");
-  }
-  if (const std::uint32_t version = ReadU32(bytes.substr(8)); version != kVersion) {
-    return absl::FailedPreconditionError(
-        absl::StrFormat("the list of floors is of format version %d; this program reads version %d",
-                        version, kVersion));
-  }
-  std::string_view rest = body.substr(kHeadBytes);
+  RETURN_IF_ERROR(CheckVersion(kFormat, bytes));
+  std::string_view rest = FileBody(bytes);
   std::vector<StreamFloor> streams;
-  for (std::uint32_t i = 0; i < ReadU32(bytes.substr(12)); ++i) {
+  for (std::uint32_t i = 0; i < FileCount(bytes); ++i) {
     ASSIGN_OR_RETURN(StreamFloor stream, TakeStream(rest));
     if (!streams.empty() && streams.back().stream >= stream.stream) {
-      return Damaged("its streams are not in order");
+      return Damaged(kFormat, "its streams are not in order");
     }
     streams.push_back(std::move(stream));
   }
   return rest.empty() ? absl::StatusOr<Floors>(Floors(std::move(streams)))
-                      : Damaged("something follows its end");
+                      : Damaged(kFormat, "something follows its end");
 }
 
 absl::StatusOr<Floors> Floors::Read(const Directory& directory) {

@@ -5,52 +5,31 @@
 #include "engine/base/bytes.h"
 #include "engine/base/checksum.h"
 #include "engine/base/guard.h"
+#include "engine/base/status_macros.h"
+#include "engine/file_head.h"
 
 namespace engine::file {
 namespace {
 
-constexpr std::string_view kSegmentMagic = "HALOJRNL";
-constexpr std::string_view kStateMagic = "HALOSTAT";
+constexpr FileFormat kSegment{
+    .magic = "HALOJRNL", .version = kSegmentVersion, .name = "the segment"};
+constexpr FileFormat kState{.magic = "HALOSTAT", .version = kStateVersion, .name = "the state log"};
+constexpr FileFormat kStreams{
+    .magic = "HALOSTRM", .version = kStreamsVersion, .name = "the list of streams"};
 constexpr std::string_view kHeadMagic = "HALOHEAD";
-constexpr std::string_view kStreamsMagic = "HALOSTRM";
-constexpr std::size_t kChecksumBytes = 8;
 
-void Seal(std::string& bytes) {
-  AppendU64(Checksum64(bytes), bytes);
-}
-
-// Whether the last 8 bytes are the checksum of all before.
-bool Sealed(std::string_view bytes) {
-  const std::size_t body = bytes.size() - kChecksumBytes;
-  return ReadU64(bytes.substr(body)) == Checksum64(bytes.substr(0, body));
-}
-
-absl::Status CheckVersion(std::uint32_t version, std::uint32_t known) {
-  if (version == known) {
-    return absl::OkStatus();
-  }
-  return absl::FailedPreconditionError(
-      absl::StrFormat("format version %d; this program reads version %d", version, known));
-}
-
-std::string_view MagicOf(FrameType frames) {
-  return frames == FrameType::kState ? kStateMagic : kSegmentMagic;
-}
-
-std::uint32_t VersionOf(FrameType frames) {
-  return frames == FrameType::kState ? kStateVersion : kSegmentVersion;
+const FileFormat& FormatOf(FrameType frames) {
+  return frames == FrameType::kState ? kState : kSegment;
 }
 
 }  // namespace
 
 std::string EncodeSegmentHeader(const SegmentHeader& header, FrameType frames) {
-  std::string bytes(MagicOf(frames));
-  AppendU32(VersionOf(frames), bytes);
-  AppendU32(0, bytes);
+  std::string bytes = FileHead(FormatOf(frames), 0);
   AppendU64(header.marker, bytes);
   AppendU64(Raw(header.first_tx), bytes);
   AppendU64(Raw(header.previous), bytes);
-  Seal(bytes);
+  AppendChecksum(bytes);
   return bytes;
 }
 
@@ -62,17 +41,15 @@ absl::StatusOr<SegmentHeader> DecodeSegmentHeader(std::string_view bytes, FrameT
     return absl::DataLossError("the segment's header is cut off");
   }
   bytes = bytes.substr(0, kSegmentHeaderBytes);
-  if (!bytes.starts_with(MagicOf(frames))) {
-    return absl::DataLossError(absl::StrFormat("this is no segment: it does not start with %s",
-                                               std::string(MagicOf(frames))));
+  const FileFormat& format = FormatOf(frames);
+  if (!bytes.starts_with(format.magic)) {
+    return absl::DataLossError(
+        absl::StrFormat("this is no segment: it does not start with %s", format.magic));
   }
-  if (!GUARD("file.header-checksum", Sealed(bytes))) {
+  if (!GUARD("file.header-checksum", EndsWithChecksum(bytes))) {
     return absl::DataLossError("the checksum of the segment's header is wrong");
   }
-  if (absl::Status version = CheckVersion(ReadU32(bytes.substr(8)), VersionOf(frames));
-      !version.ok()) {
-    return version;
-  }
+  RETURN_IF_ERROR(CheckVersion(format, bytes));
   return SegmentHeader{.marker = ReadU64(bytes.substr(16)),
                        .first_tx = Tx{ReadU64(bytes.substr(24))},
                        .previous = FrameDigest{ReadU64(bytes.substr(32))}};
@@ -166,7 +143,7 @@ absl::StatusOr<Frame> DecodeFrame(std::uint64_t marker, std::string_view bytes, 
     return absl::DataLossError("the frame is cut off");
   }
   bytes = bytes.substr(0, length);
-  if (!GUARD("file.frame-checksum", Sealed(bytes))) {
+  if (!GUARD("file.frame-checksum", EndsWithChecksum(bytes))) {
     return absl::DataLossError("the frame's checksum is wrong");
   }
   const FrameType type{ReadU32(bytes.substr(12))};
@@ -274,12 +251,13 @@ std::string EncodeHeadMark(const HeadMark& mark) {
   AppendU64(mark.offset, bytes);
   AppendU64(Raw(mark.tx), bytes);
   AppendU64(Raw(mark.digest), bytes);
-  Seal(bytes);
+  AppendChecksum(bytes);
   return bytes;
 }
 
 std::optional<HeadMark> DecodeHeadMark(std::string_view bytes) {
-  if (bytes.size() != kHeadSlotBytes || !bytes.starts_with(kHeadMagic) || !Sealed(bytes)) {
+  if (bytes.size() != kHeadSlotBytes || !bytes.starts_with(kHeadMagic) ||
+      !EndsWithChecksum(bytes)) {
     return std::nullopt;
   }
   return HeadMark{.segment = Tx{ReadU64(bytes.substr(8))},
@@ -289,9 +267,7 @@ std::optional<HeadMark> DecodeHeadMark(std::string_view bytes) {
 }
 
 std::string EncodeStreams(const Catalogue& catalogue) {
-  std::string bytes(kStreamsMagic);
-  AppendU32(kStreamsVersion, bytes);
-  AppendU32(static_cast<std::uint32_t>(catalogue.size()), bytes);
+  std::string bytes = FileHead(kStreams, catalogue.size());
   for (const StreamSpec& spec : catalogue) {
     AppendU32(static_cast<std::uint32_t>(spec.id), bytes);
     AppendU8(spec.keyed ? 1 : 0, bytes);
@@ -299,27 +275,23 @@ std::string EncodeStreams(const Catalogue& catalogue) {
     AppendU16(static_cast<std::uint16_t>(spec.name.size()), bytes);
     bytes += spec.name;
   }
-  Seal(bytes);
+  AppendChecksum(bytes);
   return bytes;
 }
 
 absl::StatusOr<Catalogue> DecodeStreams(std::string_view bytes) {
-  constexpr std::size_t kFixed = 16;
-  if (bytes.size() < kFixed + kChecksumBytes || !bytes.starts_with(kStreamsMagic) ||
-      !Sealed(bytes)) {
-    return absl::DataLossError("the list of streams is damaged");
+  RETURN_IF_ERROR(CheckMagic(kStreams, bytes));
+  if (!EndsWithChecksum(bytes)) {
+    return Damaged(kStreams, "its checksum is wrong");
   }
-  if (absl::Status version = CheckVersion(ReadU32(bytes.substr(8)), kStreamsVersion);
-      !version.ok()) {
-    return version;
-  }
-  const std::uint32_t count = ReadU32(bytes.substr(12));
-  std::string_view rest = bytes.substr(kFixed, bytes.size() - kFixed - kChecksumBytes);
+  RETURN_IF_ERROR(CheckVersion(kStreams, bytes));
+  const std::uint32_t count = FileCount(bytes);
+  std::string_view rest = FileBody(bytes);
   Catalogue catalogue;
   for (std::uint32_t i = 0; i < count; ++i) {
     const std::size_t name = rest.size() < 8 ? rest.size() : ReadU16(rest.substr(6));
     if (rest.size() < 8 + name) {
-      return absl::DataLossError("the list of streams is cut off");
+      return Damaged(kStreams, "it is cut off");
     }
     catalogue.push_back({.id = StreamId{ReadU32(rest)},
                          .name = std::string(rest.substr(8, name)),

@@ -6,26 +6,21 @@
 #include <absl/strings/str_format.h>
 
 #include "engine/base/bytes.h"
-#include "engine/base/checksum.h"
 #include "engine/base/guard.h"
 #include "engine/base/logging.h"
+#include "engine/base/status_macros.h"
+#include "engine/file_head.h"
 
 namespace engine::file {
 namespace {
 
 constexpr char kName[] = "sealed";
-constexpr std::string_view kMagic = "HALOSEAL";
-constexpr std::uint32_t kVersion = 1;
+constexpr FileFormat kFormat{
+    .magic = "HALOSEAL", .version = 1, .name = "the list of closed segments"};
 constexpr std::uint32_t kHasAnswers = 1;
-constexpr std::size_t kHeadBytes = 16;
 constexpr std::size_t kSegmentBytes = 56;
 constexpr std::size_t kStreamBytes = 56;
-constexpr std::size_t kChecksumBytes = 8;
 constexpr std::size_t kMaxBytes = std::size_t{256} << 20;
-
-absl::Status Damaged(std::string_view why) {
-  return absl::DataLossError(absl::StrFormat("the list of closed segments is damaged: %s", why));
-}
 
 void Append(const StreamFacts& stream, std::string& bytes) {
   AppendU32(static_cast<std::uint32_t>(stream.stream), bytes);
@@ -51,19 +46,19 @@ StreamFacts ReadStream(std::string_view bytes) {
 // Takes one segment off the front of `bytes`.
 absl::StatusOr<SegmentFacts> TakeSegment(std::string_view& bytes) {
   if (bytes.size() < kSegmentBytes) {
-    return Damaged("a segment is cut off");
+    return Damaged(kFormat, "a segment is cut off");
   }
   SegmentFacts segment{.id = {.first = Tx{ReadU64(bytes)}, .generation = ReadU32(bytes.substr(8))},
                        .marker = ReadU64(bytes.substr(16)),
                        .bytes = ReadU64(bytes.substr(24)),
                        .last_tx = Tx{ReadU64(bytes.substr(32))},
                        .digest = FrameDigest{ReadU64(bytes.substr(40))},
-                       .has_answers = (ReadU32(bytes.substr(12)) & kHasAnswers) != 0,
+                       .has_answers = (FileCount(bytes) & kHasAnswers) != 0,
                        .streams = {}};
   const std::uint64_t streams = ReadU64(bytes.substr(48));
   bytes.remove_prefix(kSegmentBytes);
   if (streams > bytes.size() / kStreamBytes) {
-    return Damaged("its number of streams is impossible");
+    return Damaged(kFormat, "its number of streams is impossible");
   }
   for (std::uint64_t i = 0; i < streams; ++i) {
     segment.streams.push_back(ReadStream(bytes));
@@ -115,9 +110,7 @@ void GoBehind(const SegmentFacts& segment, std::vector<StreamTail>& tails) {
 }
 
 std::string EncodeSealed(std::span<const SegmentFacts> segments) {
-  std::string bytes(kMagic);
-  AppendU32(kVersion, bytes);
-  AppendU32(static_cast<std::uint32_t>(segments.size()), bytes);
+  std::string bytes = FileHead(kFormat, segments.size());
   for (const SegmentFacts& segment : segments) {
     AppendU64(Raw(segment.id.first), bytes);
     AppendU32(segment.id.generation, bytes);
@@ -131,34 +124,24 @@ std::string EncodeSealed(std::span<const SegmentFacts> segments) {
       Append(stream, bytes);
     }
   }
-  AppendU64(Checksum64(bytes), bytes);
+  AppendChecksum(bytes);
   return bytes;
 }
 
 absl::StatusOr<std::vector<SegmentFacts>> DecodeSealed(std::string_view bytes) {
-  if (bytes.size() < kHeadBytes + kChecksumBytes || !bytes.starts_with(kMagic)) {
-    return Damaged("it does not start with HALOSEAL");
+  RETURN_IF_ERROR(CheckMagic(kFormat, bytes));
+  if (!GUARD("file.sealed-checksum", EndsWithChecksum(bytes))) {
+    return Damaged(kFormat, "its checksum is wrong");
   }
-  const std::string_view body = bytes.substr(0, bytes.size() - kChecksumBytes);
-  if (!GUARD("file.sealed-checksum", ReadU64(bytes.substr(body.size())) == Checksum64(body))) {
-    return Damaged("its checksum is wrong");
-  }
-  if (const std::uint32_t version = ReadU32(bytes.substr(8)); version != kVersion) {
-    return absl::FailedPreconditionError(absl::StrFormat(
-        "the list of closed segments is of format version %d; this program reads version %d",
-        version, kVersion));
-  }
-  std::string_view rest = body.substr(kHeadBytes);
+  RETURN_IF_ERROR(CheckVersion(kFormat, bytes));
+  std::string_view rest = FileBody(bytes);
   std::vector<SegmentFacts> segments;
   for (std::uint32_t i = 0; i < ReadU32(bytes.substr(12)); ++i) {
-    absl::StatusOr<SegmentFacts> segment = TakeSegment(rest);
-    if (!segment.ok()) {
-      return segment.status();
-    }
-    segments.push_back(*std::move(segment));
+    ASSIGN_OR_RETURN(SegmentFacts segment, TakeSegment(rest));
+    segments.push_back(std::move(segment));
   }
   return rest.empty() ? absl::StatusOr<std::vector<SegmentFacts>>(std::move(segments))
-                      : Damaged("something follows its end");
+                      : Damaged(kFormat, "something follows its end");
 }
 
 std::vector<SegmentFacts> ReadSealed(const Directory& directory) {
