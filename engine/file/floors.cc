@@ -5,11 +5,10 @@
 #include <optional>
 #include <utility>
 
-#include <absl/strings/str_format.h>
-
 #include "engine/base/bytes.h"
 #include "engine/base/guard.h"
 #include "engine/base/status_macros.h"
+#include "engine/file/damage.h"
 #include "engine/file_head.h"
 
 namespace engine::file {
@@ -172,10 +171,7 @@ absl::StatusOr<Floors> Floors::Read(const Directory& directory) {
   RETURN_IF_ERROR(bytes.status());
   absl::StatusOr<Floors> floors = Decode(*bytes);
   if (!floors.ok()) {
-    const absl::Status& why = floors.status();
-    return absl::Status(why.code(),
-                        absl::StrFormat("%s/%s at byte 0: %s", directory.path(), kName,
-                                        std::string(why.message().data(), why.message().size())));
+    return ErrorAt(directory.path() + "/" + kName, 0, floors.status());
   }
   return floors;
 }

@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <cstring>
-#include <string>
 
 #include "engine/base/bytes.h"
 #include "engine/base/disk.h"
 #include "engine/base/status_macros.h"
+#include "engine/file/damage.h"
 
 namespace engine::file {
 namespace {
@@ -14,6 +14,19 @@ namespace {
 constexpr std::size_t kReadBytes = std::size_t{1} << 20;
 
 }  // namespace
+
+absl::StatusOr<SegmentHeader> ReadSegmentHeader(int fd, const std::string& name, FrameType type) {
+  std::string bytes(kSegmentHeaderBytes, '\0');
+  ASSIGN_OR_RETURN(const std::size_t got, ReadAt(fd, bytes.data(), bytes.size(), 0));
+  bytes.resize(got);
+  const absl::StatusOr<SegmentHeader> header = DecodeSegmentHeader(bytes, type);
+  if (!header.ok()) {
+    // Only the version is wrong, or all of it.
+    const std::uint64_t offset = absl::IsFailedPrecondition(header.status()) ? 8 : 0;
+    return ErrorAt(name, offset, header.status());
+  }
+  return header;
+}
 
 FrameReader::FrameReader(int fd, std::uint64_t marker, std::uint64_t begin, std::uint64_t end,
                          FrameType type)

@@ -1,11 +1,13 @@
-// FrameReader reads the frames of one segment in order, with large reads.
+// FrameReader reads the frames of one segment in order, with large reads; ReadSegmentHeader what
+// lies before them.
 //
-// One thread. Next blocks on the disk.
+// One thread. Next blocks on the disk, as the functions do.
 
 #pragma once
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include <absl/status/statusor.h>
@@ -13,6 +15,11 @@
 #include "engine/file/format.h"
 
 namespace engine::file {
+
+// The header of the file `fd`, which is called `name`. Fails as DecodeSegmentHeader does, saying
+// where, and with kUnavailable when it cannot be read.
+absl::StatusOr<SegmentHeader> ReadSegmentHeader(int fd, const std::string& name,
+                                                FrameType type = FrameType::kTransaction);
 
 class FrameReader {
  public:

@@ -13,16 +13,9 @@
 #include "engine/base/reason.h"
 #include "engine/base/status_macros.h"
 #include "engine/compaction_check.h"
+#include "engine/file/damage.h"
 
 namespace engine::file {
-namespace {
-
-std::string Text(const absl::Status& status) {
-  return {status.message().data(), status.message().size()};
-}
-
-}  // namespace
-
 class FileTransaction final : public Transaction {
  public:
   FileTransaction(FileJournal& journal, Deadline deadline)
@@ -133,13 +126,13 @@ void FileJournal::Stop(const absl::Status& why) {
       return;
     }
     fatal_ = absl::UnavailableError(
-        absl::StrFormat("the journal takes no writes until a restart: %s", Text(why)));
+        absl::StrFormat("the journal takes no writes until a restart: %s", MessageOf(why)));
   }
   if (writing_.rows != nullptr) {
     writing_.rows->Stop(why);
   }
   Log(Severity::kError, "the journal cannot be written any more",
-      {{"directory", directory_->path()}, {"why", Text(why)}});
+      {{"directory", directory_->path()}, {"why", MessageOf(why)}});
   if (options_.on_fatal) {
     options_.on_fatal(why);
   } else {
@@ -217,7 +210,7 @@ CommitOutcome FileJournal::Write(const Appending& appending) {
   const absl::StatusOr<SegmentLog::Appended> appended = writing_.log->Append(appending);
   if (absl::IsInternal(appended.status())) {
     Stop(appended.status());
-    return {Kind::kUnknown, absl::UnknownError(Text(appended.status()))};
+    return {Kind::kUnknown, absl::UnknownError(MessageOf(appended.status()))};
   }
   if (!appended.ok()) {
     return {Kind::kFailed, appended.status()};
@@ -241,13 +234,13 @@ absl::StatusOr<Floor> FileJournal::Compact(const CompactionStep& step, Deadline 
     } else if (!rewritten.ok()) {
       // The step is done; the room that it left is gained another time.
       Log(Severity::kWarning, "a segment could not be written anew",
-          {{"directory", directory_->path()}, {"why", Text(rewritten)}});
+          {{"directory", directory_->path()}, {"why", MessageOf(rewritten)}});
     }
   }
   compaction_.Leave();
   if (absl::IsInternal(floor.status())) {
     Stop(floor.status());
-    return absl::UnavailableError(Text(floor.status()));
+    return absl::UnavailableError(MessageOf(floor.status()));
   }
   return floor;
 }
@@ -360,7 +353,7 @@ void FileJournal::Mark() {
     // The older ones stand: less is noticed, more is read at the next start, nothing is lost. The
     // next commit brings them back.
     Log(Severity::kWarning, "the head mark or the list of closed segments could not be written",
-        {{"directory", directory_->path()}, {"why", Text(status)}});
+        {{"directory", directory_->path()}, {"why", MessageOf(status)}});
   }
 }
 

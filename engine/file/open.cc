@@ -9,6 +9,7 @@
 #include "engine/base/guard.h"
 #include "engine/base/logging.h"
 #include "engine/base/status_macros.h"
+#include "engine/file/damage.h"
 #include "engine/file/directory.h"
 #include "engine/file/file.h"
 #include "engine/file/floors.h"
@@ -33,10 +34,7 @@ absl::StatusOr<Catalogue> ReadStreams(const Directory& directory) {
   ASSIGN_OR_RETURN(const std::string bytes, directory.ReadFile(kStreamsName, kMaxStreamsBytes));
   absl::StatusOr<Catalogue> streams = DecodeStreams(bytes);
   if (!streams.ok()) {
-    const absl::Status& why = streams.status();
-    return absl::Status(why.code(),
-                        absl::StrFormat("%s/%s at byte 0: %s", directory.path(), kStreamsName,
-                                        std::string(why.message().data(), why.message().size())));
+    return ErrorAt(directory.path() + "/" + kStreamsName, 0, streams.status());
   }
   return streams;
 }

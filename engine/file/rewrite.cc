@@ -5,9 +5,8 @@
 #include <string>
 #include <utility>
 
-#include <absl/strings/str_format.h>
-
 #include "engine/base/status_macros.h"
+#include "engine/file/damage.h"
 #include "engine/file/format.h"
 #include "engine/file/frame_reader.h"
 
@@ -121,10 +120,7 @@ std::string Rewriter::Finish() {
 absl::StatusOr<RewrittenSegment> RewriteSegment(const Directory& directory, SegmentId segment,
                                                 const Floors& floors, Random& random) {
   ASSIGN_OR_RETURN(const Fd file, directory.OpenFile(SegmentName(segment), false));
-  std::string head(kSegmentHeaderBytes, '\0');
-  ASSIGN_OR_RETURN(const std::size_t got, ReadAt(file.get(), head.data(), head.size(), 0));
-  head.resize(got);
-  ASSIGN_OR_RETURN(SegmentHeader header, DecodeSegmentHeader(head));
+  ASSIGN_OR_RETURN(SegmentHeader header, ReadSegmentHeader(file.get(), SegmentName(segment)));
   ASSIGN_OR_RETURN(const std::uint64_t size, FileSize(file.get()));
   FrameReader reader(file.get(), header.marker, kSegmentHeaderBytes, size);
   header.marker = random.NextU64();
@@ -135,9 +131,7 @@ absl::StatusOr<RewrittenSegment> RewriteSegment(const Directory& directory, Segm
       break;
     }
     if (absl::Status taken = rewriter.Take(*frame); !taken.ok()) {
-      return absl::DataLossError(
-          absl::StrFormat("%s at byte %d: %s", SegmentName(segment), reader.offset(),
-                          std::string(taken.message().data(), taken.message().size())));
+      return DamageAt(SegmentName(segment), reader.offset(), MessageOf(taken));
     }
   }
   rewriter.facts.id = {segment.first, segment.generation + 1};

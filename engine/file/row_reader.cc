@@ -7,6 +7,7 @@
 
 #include "engine/base/guard.h"
 #include "engine/base/status_macros.h"
+#include "engine/file/damage.h"
 
 namespace engine::file {
 namespace {
@@ -38,8 +39,7 @@ absl::StatusOr<RowView> RowReader::Read(Place where) {
     buffered_ = 0;
   }
   const auto damage = [&](const char* why) {
-    return absl::DataLossError(
-        absl::StrFormat("%s at byte %d: %s", SegmentName(where.segment), where.offset, why));
+    return DamageAt(SegmentName(where.segment), where.offset, why);
   };
   std::size_t size = 0;
   std::string_view bytes;
@@ -79,7 +79,7 @@ absl::Status StreamReader::Damage(std::string_view why) const {
 absl::StatusOr<std::vector<Place>> StreamReader::Find(std::size_t limit) const {
   absl::StatusOr<std::vector<Place>> places = find_(next_, limit);
   if (absl::IsDataLoss(places.status())) {
-    return Damage({places.status().message().data(), places.status().message().size()});
+    return Damage(MessageOf(places.status()));
   }
   return places;
 }
@@ -114,7 +114,7 @@ absl::StatusOr<std::optional<RowView>> StreamReader::ReadNext() {
     }
   }
   if (absl::IsDataLoss(row.status()) || absl::IsNotFound(row.status())) {
-    return Damage({row.status().message().data(), row.status().message().size()});
+    return Damage(MessageOf(row.status()));
   }
   RETURN_IF_ERROR(row.status());
   if (row->stream != stream_ || row->position != next_) {

@@ -5,10 +5,9 @@
 #include <string>
 #include <vector>
 
-#include <absl/strings/str_format.h>
-
 #include "engine/base/guard.h"
 #include "engine/base/status_macros.h"
+#include "engine/file/damage.h"
 #include "engine/file/frame_reader.h"
 
 namespace engine::file {
@@ -55,10 +54,7 @@ absl::Status Scanner::Run() {
 
 absl::Status Scanner::ReadSegment(SegmentId segment) {
   ASSIGN_OR_RETURN(const Fd file, directory_.OpenFile(SegmentName(segment), false));
-  std::string bytes(kSegmentHeaderBytes, '\0');
-  ASSIGN_OR_RETURN(const std::size_t got, ReadAt(file.get(), bytes.data(), bytes.size(), 0));
-  bytes.resize(got);
-  ASSIGN_OR_RETURN(const SegmentHeader header, DecodeSegmentHeader(bytes));
+  ASSIGN_OR_RETURN(const SegmentHeader header, ReadSegmentHeader(file.get(), SegmentName(segment)));
   std::uint64_t end = range_.end.offset;
   if (segment.first != range_.end.segment) {
     ASSIGN_OR_RETURN(end, FileSize(file.get()));
@@ -67,9 +63,7 @@ absl::Status Scanner::ReadSegment(SegmentId segment) {
   while (!done_) {
     const absl::StatusOr<std::optional<Frame>> frame = reader.Next();
     if (absl::IsDataLoss(frame.status())) {
-      return absl::DataLossError(absl::StrFormat(
-          "%s at byte %d: %s", SegmentName(segment), reader.offset(),
-          std::string(frame.status().message().data(), frame.status().message().size())));
+      return ErrorAt(SegmentName(segment), reader.offset(), frame.status());
     }
     RETURN_IF_ERROR(frame.status());
     if (!frame->has_value()) {
@@ -89,8 +83,7 @@ absl::Status Scanner::Take(const Frame& frame, SegmentId segment, std::uint64_t 
   for (std::uint32_t i = 0; i < frame.rows; ++i) {
     const std::optional<RowView> row = DecodeRow(rest);
     if (!row.has_value()) {
-      return absl::DataLossError(absl::StrFormat("%s at byte %d: a row does not fit into its frame",
-                                                 SegmentName(segment), offset));
+      return DamageAt(SegmentName(segment), offset, "a row does not fit into its frame");
     }
     rest.remove_prefix(row->size());
     if (Wanted(*row)) {

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include <absl/strings/str_format.h>
-
 #include "engine/base/bytes.h"
 #include "engine/base/guard.h"
 #include "engine/base/logging.h"

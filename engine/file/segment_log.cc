@@ -8,6 +8,7 @@
 #include "engine/base/guard.h"
 #include "engine/base/reason.h"
 #include "engine/base/status_macros.h"
+#include "engine/file/damage.h"
 
 namespace engine::file {
 absl::StatusOr<std::unique_ptr<SegmentLog>> SegmentLog::Open(const Directory& directory,
@@ -64,9 +65,8 @@ absl::Status SegmentLog::WriteFrame(std::string_view bytes) {
     if (directory_.disk().Truncate(file_.get(), end_.offset) != 0) {
       return SyncError("removing a part of a frame from " + name);
     }
-    const std::string why(written.message().data(), written.message().size());
-    return WithReasonOf(written, absl::UnavailableError(
-                                     absl::StrFormat("%s at byte %d: %s", name, end_.offset, why)));
+    return WithReasonOf(written,
+                        absl::UnavailableError(MessageOf(ErrorAt(name, end_.offset, written))));
   }
   if (!GUARD("file.sync-before-ack", directory_.disk().SyncData(file_.get()) == 0)) {
     return SyncError("syncing " + name);

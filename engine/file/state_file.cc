@@ -7,6 +7,7 @@
 #include "engine/base/bytes.h"
 #include "engine/base/guard.h"
 #include "engine/base/status_macros.h"
+#include "engine/file/damage.h"
 #include "engine/file/frame_reader.h"
 
 namespace engine::file {
@@ -19,10 +20,6 @@ constexpr std::size_t kChangeHeaderBytes = 4;
 constexpr std::size_t kPutFixedBytes = 21;
 // A frame of a rewritten file is closed when it has as many bytes.
 constexpr std::size_t kRewriteFrameBytes = std::size_t{1} << 20;
-
-std::string_view Text(const absl::Status& status) {
-  return {status.message().data(), status.message().size()};
-}
 
 void AppendChange(const StateChange& change, std::string& bytes) {
   AppendU8(static_cast<std::uint8_t>(change.key.table), bytes);
@@ -92,8 +89,8 @@ class StateReader {
   }
 
  private:
-  absl::Status DamageAt(std::uint64_t offset, std::string_view why) const {
-    return absl::DataLossError(absl::StrFormat("%s at byte %d: %s", name_, offset, why));
+  absl::Status Damage(std::uint64_t offset, std::string_view why) const {
+    return DamageAt(name_, offset, why);
   }
 
   absl::Status ReadHeader(int fd);
@@ -107,21 +104,11 @@ class StateReader {
 };
 
 absl::Status StateReader::ReadHeader(int fd) {
-  std::string bytes(kSegmentHeaderBytes, '\0');
-  ASSIGN_OR_RETURN(const std::size_t got, ReadAt(fd, bytes.data(), bytes.size(), 0));
-  bytes.resize(got);
-  const absl::StatusOr<SegmentHeader> header = DecodeSegmentHeader(bytes, FrameType::kState);
-  if (absl::IsFailedPrecondition(header.status())) {
-    return absl::FailedPreconditionError(
-        absl::StrFormat("%s at byte 8: %s", name_, Text(header.status())));
+  ASSIGN_OR_RETURN(const SegmentHeader header, ReadSegmentHeader(fd, name_, FrameType::kState));
+  if (Raw(header.first_tx) != contents_.generation) {
+    return Damage(24, "the generation is not as the name says: the file was renamed or copied");
   }
-  if (!header.ok()) {
-    return DamageAt(0, Text(header.status()));
-  }
-  if (Raw(header->first_tx) != contents_.generation) {
-    return DamageAt(24, "the generation is not as the name says: the file was renamed or copied");
-  }
-  contents_.header = *header;
+  contents_.header = header;
   contents_.size = kSegmentHeaderBytes;
   return absl::OkStatus();
 }
@@ -131,7 +118,7 @@ absl::Status StateReader::ReadFrames(int fd, std::uint64_t size) {
   while (true) {
     const absl::StatusOr<std::optional<Frame>> next = reader.Next();
     if (absl::IsDataLoss(next.status())) {
-      return JudgeTail(fd, size, Text(next.status()));
+      return JudgeTail(fd, size, MessageOf(next.status()));
     }
     RETURN_IF_ERROR(next.status());
     if (!next->has_value()) {
@@ -144,12 +131,12 @@ absl::Status StateReader::ReadFrames(int fd, std::uint64_t size) {
 absl::Status StateReader::TakeFrame(const Frame& frame) {
   const bool follows = frame.tx == Next(contents_.last) && frame.previous == contents_.digest;
   if (!GUARD("file.state-previous", follows)) {
-    return DamageAt(contents_.size, absl::StrFormat("frame %d does not follow frame %d before it",
-                                                    Raw(frame.tx), Raw(contents_.last)));
+    return Damage(contents_.size, absl::StrFormat("frame %d does not follow frame %d before it",
+                                                  Raw(frame.tx), Raw(contents_.last)));
   }
   std::optional<std::vector<StateChange>> changes = DecodeStateChanges(frame.body, frame.rows);
   if (!changes.has_value()) {
-    return DamageAt(contents_.size + kFrameHeaderBytes, "the frame's changes do not fit into it");
+    return Damage(contents_.size + kFrameHeaderBytes, "the frame's changes do not fit into it");
   }
   for (StateChange& change : *changes) {
     if (change.row.has_value()) {
@@ -174,7 +161,7 @@ absl::Status StateReader::JudgeTail(int fd, std::uint64_t size, std::string_view
     innocent = !follows;
   }
   if (!GUARD("file.state-torn-last-only", innocent)) {
-    return DamageAt(contents_.size, why);
+    return Damage(contents_.size, why);
   }
   contents_.torn_bytes = size - contents_.size;
   contents_.torn_why = why;

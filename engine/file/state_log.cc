@@ -4,12 +4,11 @@
 #include <string>
 #include <utility>
 
-#include <absl/strings/str_format.h>
-
 #include "engine/base/guard.h"
 #include "engine/base/logging.h"
 #include "engine/base/reason.h"
 #include "engine/base/status_macros.h"
+#include "engine/file/damage.h"
 #include "engine/file/recovery.h"
 
 namespace engine::file {
@@ -21,10 +20,6 @@ using memory::Verdict;
 
 // A frame takes no more changes when it has as many bytes; each is at most a little over 1 MiB.
 constexpr std::size_t kFrameBytes = std::size_t{8} << 20;
-
-std::string Text(const absl::Status& status) {
-  return {status.message().data(), status.message().size()};
-}
 
 absl::Status CutOff(const Directory& directory, int fd, const StateContents& contents) {
   const std::string name = StateName(contents.generation);
@@ -162,7 +157,7 @@ absl::Status StateLog::RemoveOlder() const {
 void StateLog::Stop(const absl::Status& why) {
   MutexLock lock(mutex_);
   if (fatal_.ok()) {
-    fatal_ = absl::UnavailableError("the state takes no writes until a restart: " + Text(why));
+    fatal_ = absl::UnavailableError("the state takes no writes until a restart: " + MessageOf(why));
   }
 }
 
@@ -282,13 +277,12 @@ absl::Status StateLog::Write(const std::vector<StateChange>& changes) {
     if (directory_.disk().Truncate(file_.get(), size_) != 0) {
       Report(SyncError("removing a part of a frame from " + name));
     }
-    return WithReasonOf(written, absl::UnavailableError(absl::StrFormat("%s at byte %d: %s", name,
-                                                                        size_, Text(written))));
+    return WithReasonOf(written, absl::UnavailableError(MessageOf(ErrorAt(name, size_, written))));
   }
   if (!GUARD("file.state-sync-before-ack", directory_.disk().SyncData(file_.get()) == 0)) {
     const absl::Status failed = SyncError("syncing " + name);
     Report(failed);
-    return absl::UnavailableError(Text(failed));
+    return absl::UnavailableError(MessageOf(failed));
   }
   size_ += frame.bytes.size();
   last_ = Next(last_);
@@ -342,7 +336,7 @@ void StateLog::Report(const absl::Status& status) {
     }
   } else if (!status.ok()) {
     Log(Severity::kWarning, "the state could not be rewritten",
-        {{"directory", directory_.path()}, {"why", Text(status)}});
+        {{"directory", directory_.path()}, {"why", MessageOf(status)}});
   }
 }
 
