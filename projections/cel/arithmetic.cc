@@ -5,6 +5,7 @@
 #include <absl/strings/str_format.h>
 
 #include "projections/cel/functions.h"
+#include "projections/cel/wrong_kind.h"
 
 namespace projections::cel {
 namespace {
@@ -62,11 +63,6 @@ absl::StatusOr<Value> OfReals(Function function, double a, double b) {
 }
 
 }  // namespace
-
-absl::Status WrongKinds(std::string_view what, const Value& a, const Value& b) {
-  return absl::InvalidArgumentError(
-      absl::StrFormat("%s does not take %s and %s", what, a.kind_name(), b.kind_name()));
-}
 
 absl::StatusOr<Value> Arithmetic(Function function, const Value& a, const Value& b) {
   if (a.kind() != b.kind()) {

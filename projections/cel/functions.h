@@ -34,6 +34,4 @@ absl::StatusOr<Value> CallFunction(Function function, const std::vector<Value>& 
 // A member of a map, or an element of a list. Null: it has none of that name or number.
 absl::StatusOr<const Value*> Part(const Value& of, const Value& key);
 
-absl::Status WrongKinds(std::string_view what, const Value& a, const Value& b);
-
 }  // namespace projections::cel
