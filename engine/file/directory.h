@@ -22,26 +22,13 @@
 #include <absl/status/statusor.h>
 
 #include "engine/base/disk.h"
-#include "engine/journal.h"
+#include "engine/file/names.h"
 
 namespace engine::file {
 
 // Whether files on it are shared between machines, so that neither flock nor fsync means what it
 // means here. `type` is f_type of statfs.
 bool IsNetworkFileSystem(std::uint64_t type);
-
-// A segment as one file has it: compaction writes a segment anew under the next generation.
-struct SegmentId {
-  Tx first = Tx::kBeforeFirst;  // Its first tx.
-  std::uint32_t generation = 0;
-  friend auto operator<=>(const SegmentId&, const SegmentId&) = default;
-};
-
-std::string SegmentName(Tx first_tx, std::uint32_t generation = 0);
-inline std::string SegmentName(SegmentId segment) {
-  return SegmentName(segment.first, segment.generation);
-}
-std::string StateName(std::uint64_t generation);
 
 class Directory {
  public:

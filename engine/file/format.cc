@@ -22,6 +22,21 @@ const FileFormat& FormatOf(FrameType frames) {
   return frames == FrameType::kState ? kState : kSegment;
 }
 
+// Of a transaction, as `bytes` have it from the header's first to the checksum's last.
+Frame ReadFrame(std::string_view bytes) {
+  Frame frame;
+  frame.length = static_cast<std::uint32_t>(bytes.size());
+  frame.tx = Tx{ReadU64(bytes.substr(16))};
+  frame.previous = FrameDigest{ReadU64(bytes.substr(24))};
+  frame.rows = ReadU32(bytes.substr(32));
+  frame.body =
+      bytes.substr(kFrameHeaderBytes, bytes.size() - kFrameHeaderBytes - kFrameTrailerBytes);
+  frame.digest = FrameDigest{ReadU64(bytes.substr(bytes.size() - kFrameTrailerBytes))};
+  frame.first_tx = frame.tx;
+  frame.rows_at = kFrameHeaderBytes;
+  return frame;
+}
+
 }  // namespace
 
 std::string EncodeSegmentHeader(const SegmentHeader& header, FrameType frames) {
@@ -152,15 +167,7 @@ absl::StatusOr<Frame> DecodeFrame(std::uint64_t marker, std::string_view bytes, 
     return absl::DataLossError(
         absl::StrFormat("the frame's type %d is unknown", static_cast<std::uint32_t>(type)));
   }
-  Frame frame;
-  frame.length = length;
-  frame.tx = Tx{ReadU64(bytes.substr(16))};
-  frame.previous = FrameDigest{ReadU64(bytes.substr(24))};
-  frame.rows = ReadU32(bytes.substr(32));
-  frame.body = bytes.substr(kFrameHeaderBytes, length - kFrameHeaderBytes - kFrameTrailerBytes);
-  frame.digest = FrameDigest{ReadU64(bytes.substr(length - kFrameTrailerBytes))};
-  frame.first_tx = frame.tx;
-  frame.rows_at = kFrameHeaderBytes;
+  Frame frame = ReadFrame(bytes);
   if (compacted) {
     if (frame.body.size() < kCompactedHeaderBytes) {
       return absl::DataLossError("the compacted frame is cut off");
@@ -171,78 +178,6 @@ absl::StatusOr<Frame> DecodeFrame(std::uint64_t marker, std::string_view bytes, 
     frame.body.remove_prefix(kCompactedHeaderBytes);
   }
   return frame;
-}
-
-std::size_t RowSize(std::string_view bytes) {
-  constexpr std::size_t kKeyLengthAt = kRowHeaderBytes + 20;
-  if (bytes.size() < kKeyLengthAt + 4) {
-    return kRowHeaderBytes + kRowFixedBytes;
-  }
-  const std::size_t key = ReadU32(bytes.substr(kKeyLengthAt));
-  const std::size_t before_payload = kRowHeaderBytes + kRowFixedBytes + key;
-  if (bytes.size() < before_payload) {
-    return before_payload;
-  }
-  return before_payload + ReadU32(bytes.substr(before_payload - 4));
-}
-
-std::optional<RowView> DecodeRow(std::string_view bytes) {
-  const std::size_t size = RowSize(bytes);
-  if (bytes.size() < size) {
-    return std::nullopt;
-  }
-  RowView row;
-  row.checksum = ReadU64(bytes);
-  row.digest = Digest{ReadU64(bytes.substr(8))};
-  row.bytes = bytes.substr(kRowHeaderBytes, size - kRowHeaderBytes);
-  row.stream = StreamId{ReadU32(row.bytes)};
-  row.position = Position{ReadU64(row.bytes.substr(4))};
-  row.tx = Tx{ReadU64(row.bytes.substr(12))};
-  const std::size_t key = ReadU32(row.bytes.substr(20));
-  row.key = row.bytes.substr(24, key);
-  const std::string_view rest = row.bytes.substr(24 + key);
-  row.previous = Position{ReadU64(rest)};
-  row.flags = ReadU16(rest.substr(8));
-  row.at = Timestamp{static_cast<std::int64_t>(ReadU64(rest.substr(10)))};
-  row.payload = rest.substr(22);
-  return row;
-}
-
-bool RowIntact(const RowView& row) {
-  return GUARD("file.row-checksum", row.checksum == Checksum64(row.bytes));
-}
-
-Record ToRecord(const RowView& row) {
-  Record record;
-  record.stream = row.stream;
-  record.position = row.position;
-  record.tx = row.tx;
-  record.key = row.key;
-  record.previous = row.previous;
-  record.flags = row.flags;
-  record.at = row.at;
-  record.checksum = row.checksum;
-  record.digest = row.digest;
-  record.payload = Payload(row.payload);
-  return record;
-}
-
-std::optional<std::vector<KeptAnswer>> DecodeAnswers(std::string_view bytes, Tx tx, Timestamp at) {
-  std::vector<KeptAnswer> answers;
-  while (!bytes.empty()) {
-    if (bytes.size() < kAnswerFixedBytes ||
-        bytes.size() - kAnswerFixedBytes < ReadU32(bytes.substr(2 * kAnswerHashBytes))) {
-      return std::nullopt;
-    }
-    const std::size_t size = ReadU32(bytes.substr(2 * kAnswerHashBytes));
-    answers.push_back({.key = std::string(bytes.substr(0, kAnswerHashBytes)),
-                       .request = std::string(bytes.substr(kAnswerHashBytes, kAnswerHashBytes)),
-                       .answer = std::string(bytes.substr(kAnswerFixedBytes, size)),
-                       .tx = tx,
-                       .at = at});
-    bytes.remove_prefix(kAnswerFixedBytes + size);
-  }
-  return answers;
 }
 
 std::string EncodeHeadMark(const HeadMark& mark) {
