@@ -1,13 +1,13 @@
 #include "engine/audit_chain.h"
 
 #include <algorithm>
-#include <charconv>
 #include <optional>
 #include <vector>
 
 #include <absl/strings/str_format.h>
 
 #include "engine/audit_cover.h"
+#include "engine/audit_text.h"
 #include "engine/base/bytes.h"
 #include "engine/base/sha256.h"
 #include "engine/base/status_macros.h"
@@ -15,87 +15,13 @@
 namespace engine {
 namespace {
 
-constexpr std::string_view kReplacement = "\xEF\xBF\xBD";         // U+FFFD.
-constexpr std::string_view kLineSeparator = "\xE2\x80\xA8";       // U+2028.
-constexpr std::string_view kParagraphSeparator = "\xE2\x80\xA9";  // U+2029.
 constexpr std::size_t kHashDigits = 64;
-
-std::string ReplaceInvalid(std::string_view text) {
-  std::string valid;
-  valid.reserve(text.size());
-  while (!text.empty()) {
-    const std::size_t length = Utf8SequenceLength(text);
-    valid += length == 0 ? kReplacement : text.substr(0, length);
-    text.remove_prefix(std::max<std::size_t>(length, 1));
-  }
-  return valid;
-}
-
-// How `character`, one UTF-8 sequence, is written when not as itself; empty otherwise. HTML's
-// special characters and the line separators are escaped, as Go's encoder does.
-std::string Escape(std::string_view character) {
-  if (character == kLineSeparator) {
-    return "\\u2028";
-  }
-  if (character == kParagraphSeparator) {
-    return "\\u2029";
-  }
-  switch (const char c = character.front()) {
-    case '"':
-      return "\\\"";
-    case '\\':
-      return "\\\\";
-    case '\b':
-      return "\\b";
-    case '\f':
-      return "\\f";
-    case '\n':
-      return "\\n";
-    case '\r':
-      return "\\r";
-    case '\t':
-      return "\\t";
-    case '<':
-    case '>':
-    case '&':
-      return "\\u00" + ToHex(character);
-    default:
-      return static_cast<unsigned char>(c) < 0x20 ? "\\u00" + ToHex(character) : std::string();
-  }
-}
-
-// Bytes that are themselves in both directions; almost all are.
-bool IsPlain(char c) {
-  return c >= 0x20 && c < 0x7F && c != '"' && c != '\\' && c != '<' && c != '>' && c != '&';
-}
-
-std::string_view PlainPrefix(std::string_view text) {
-  const auto* end = std::ranges::find_if_not(text, IsPlain);
-  return text.substr(0, static_cast<std::size_t>(end - text.begin()));
-}
-
-void AppendString(std::string_view text, std::string& out) {
-  out.push_back('"');
-  while (!text.empty()) {
-    if (const std::string_view plain = PlainPrefix(text); !plain.empty()) {
-      out += plain;
-      text.remove_prefix(plain.size());
-      continue;
-    }
-    const std::size_t length = Utf8SequenceLength(text);
-    const std::string_view character = length == 0 ? kReplacement : text.substr(0, length);
-    const std::string escaped = Escape(character);
-    out += escaped.empty() ? character : escaped;
-    text.remove_prefix(std::max<std::size_t>(length, 1));
-  }
-  out.push_back('"');
-}
 
 void AppendMember(std::string_view name, std::string_view value, std::string& out) {
   out += ",\"";
   out += name;
   out += "\":";
-  AppendString(value, out);
+  AppendAuditText(value, out);
 }
 
 void AppendMemberUnlessEmpty(std::string_view name, std::string_view value, std::string& out) {
@@ -108,16 +34,16 @@ void AppendMemberUnlessEmpty(std::string_view name, std::string_view value, std:
 void AppendDetails(const std::map<std::string, std::string>& details, std::string& out) {
   std::map<std::string, std::string_view> valid;
   for (const auto& [key, value] : details) {
-    valid.emplace(ReplaceInvalid(key), value);
+    valid.emplace(ValidAuditText(key), value);
   }
   char separator = '{';
   out += ",\"details\":";
   for (const auto& [key, value] : valid) {
     out.push_back(separator);
     separator = ',';
-    AppendString(key, out);
+    AppendAuditText(key, out);
     out.push_back(':');
-    AppendString(value, out);
+    AppendAuditText(value, out);
   }
   out.push_back('}');
 }
@@ -125,114 +51,6 @@ void AppendDetails(const std::map<std::string, std::string>& details, std::strin
 absl::Status Malformed(std::string_view what) {
   return absl::DataLossError(absl::StrFormat("the audit entry's %s is not canonical", what));
 }
-
-// Reads the canonical form and nothing else: one way to write each entry, apart from the two
-// spellings and the finer times that imported chains may have.
-class Reader {
- public:
-  explicit Reader(std::string_view text) : rest_(text) {}
-
-  bool AtEnd() const { return rest_.empty(); }
-
-  bool Skip(std::string_view expected) {
-    if (!rest_.starts_with(expected)) {
-      return false;
-    }
-    rest_.remove_prefix(expected.size());
-    return true;
-  }
-
-  std::optional<std::uint64_t> Number() {
-    std::uint64_t value = 0;
-    const auto [end, error] = std::from_chars(rest_.data(), rest_.data() + rest_.size(), value);
-    if (error != std::errc() || (rest_.front() == '0' && end != rest_.data() + 1)) {
-      return std::nullopt;
-    }
-    rest_.remove_prefix(static_cast<std::size_t>(end - rest_.data()));
-    return value;
-  }
-
-  std::optional<std::string> String() {
-    if (!Skip("\"")) {
-      return std::nullopt;
-    }
-    std::string text;
-    while (!Skip("\"")) {
-      std::string_view piece = PlainPrefix(rest_);
-      if (!piece.empty()) {
-        rest_.remove_prefix(piece.size());
-      } else {
-        piece = Character();
-      }
-      if (piece.empty()) {
-        return std::nullopt;
-      }
-      text += piece;
-    }
-    return text;
-  }
-
- private:
-  // The next character of a string, unescaped; empty when it is not written canonically.
-  std::string_view Character() {
-    if (Skip("\\")) {
-      return Escaped();
-    }
-    const std::string_view character = rest_.substr(0, Utf8SequenceLength(rest_));
-    if (character.empty() || !Escape(character).empty()) {
-      return {};
-    }
-    rest_.remove_prefix(character.size());
-    return character;
-  }
-
-  // What was escaped, after its backslash.
-  std::string_view Escaped() {
-    struct Spelling {
-      std::string_view escape;
-      std::string_view character;
-    };
-    static constexpr Spelling kSpellings[] = {
-        {"\"", "\""},
-        {"\\", "\\"},
-        {"b", "\b"},
-        {"f", "\f"},
-        {"n", "\n"},
-        {"r", "\r"},
-        {"t", "\t"},
-        {"u003c", "<"},
-        {"u003e", ">"},
-        {"u0026", "&"},
-        {"u0008", "\b"},
-        {"u000c", "\f"},
-        {"u2028", kLineSeparator},
-        {"u2029", kParagraphSeparator},
-    };
-    for (const Spelling& spelling : kSpellings) {
-      if (Skip(spelling.escape)) {
-        return spelling.character;
-      }
-    }
-    return ControlByte();
-  }
-
-  // `u00xx` for the control bytes that have no name.
-  std::string_view ControlByte() {
-    static constexpr char kBytes[] =
-        "\0\1\2\3\4\5\6\7\10\11\12\13\14\15\16\17"
-        "\20\21\22\23\24\25\26\27\30\31\32\33\34\35\36\37";
-    for (std::size_t i = 0; i < sizeof(kBytes) - 1; ++i) {
-      const std::string_view byte(kBytes + i, 1);
-      const std::string escape = Escape(byte);
-      if (escape.size() == 6 && Skip(std::string_view(escape).substr(1))) {
-        return byte;
-      }
-    }
-    return {};
-  }
-
-  std::string_view rest_;
-};
 
 // Up to nine digits of a fraction are accepted, of which Timestamp keeps six: hashes are taken
 // over the payload itself, so nothing is lost that the chain rests on.
@@ -262,11 +80,11 @@ std::optional<Timestamp> ParseTime(std::string_view text) {
   return Timestamp{second->micros + std::stoll(micros)};
 }
 
-absl::Status ReadMember(std::string_view name, Reader& reader, std::string& value) {
+absl::Status ReadMember(std::string_view name, AuditReader& reader, std::string& value) {
   if (!reader.Skip(",\"") || !reader.Skip(name) || !reader.Skip("\":")) {
     return Malformed(name);
   }
-  std::optional<std::string> text = reader.String();
+  std::optional<std::string> text = reader.Text();
   if (!text) {
     return Malformed(name);
   }
@@ -275,11 +93,11 @@ absl::Status ReadMember(std::string_view name, Reader& reader, std::string& valu
 }
 
 // A member that is left out when empty.
-absl::Status ReadOptional(std::string_view name, Reader& reader, std::string& value) {
+absl::Status ReadOptional(std::string_view name, AuditReader& reader, std::string& value) {
   if (!reader.Skip(absl::StrFormat(",\"%s\":", name))) {
     return absl::OkStatus();
   }
-  std::optional<std::string> text = reader.String();
+  std::optional<std::string> text = reader.Text();
   if (!text || text->empty()) {
     return Malformed(name);
   }
@@ -287,7 +105,7 @@ absl::Status ReadOptional(std::string_view name, Reader& reader, std::string& va
   return absl::OkStatus();
 }
 
-absl::Status ReadDetails(Reader& reader, std::map<std::string, std::string>& details) {
+absl::Status ReadDetails(AuditReader& reader, std::map<std::string, std::string>& details) {
   if (!reader.Skip(",\"details\":")) {
     return absl::OkStatus();
   }
@@ -296,11 +114,11 @@ absl::Status ReadDetails(Reader& reader, std::map<std::string, std::string>& det
     if (!reader.Skip(separator)) {
       return Malformed("details");
     }
-    std::optional<std::string> key = reader.String();
+    std::optional<std::string> key = reader.Text();
     if (!key || !reader.Skip(":")) {
       return Malformed("details");
     }
-    std::optional<std::string> value = reader.String();
+    std::optional<std::string> value = reader.Text();
     if (!value || (!details.empty() && *key <= details.rbegin()->first)) {
       return Malformed("details");
     }
@@ -310,7 +128,7 @@ absl::Status ReadDetails(Reader& reader, std::map<std::string, std::string>& det
   return absl::OkStatus();
 }
 
-absl::Status ReadHead(Reader& reader, AuditEntry& entry) {
+absl::Status ReadHead(AuditReader& reader, AuditEntry& entry) {
   if (!reader.Skip("{\"seq\":")) {
     return Malformed("seq");
   }
@@ -329,7 +147,7 @@ absl::Status ReadHead(Reader& reader, AuditEntry& entry) {
   return absl::OkStatus();
 }
 
-absl::Status ReadPrevious(Reader& reader, AuditEntry& entry) {
+absl::Status ReadPrevious(AuditReader& reader, AuditEntry& entry) {
   RETURN_IF_ERROR(ReadMember("prev", reader, entry.prev));
   const auto is_hex = [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); };
   const std::size_t digits = entry.seq == Position{1} ? 0 : kHashDigits;
@@ -359,7 +177,7 @@ std::string EncodeAuditEntry(const AuditEntry& entry) {
 }
 
 absl::StatusOr<AuditEntry> DecodeAuditEntry(std::string_view payload) {
-  Reader reader(payload);
+  AuditReader reader(payload);
   AuditEntry entry;
   RETURN_IF_ERROR(ReadHead(reader, entry));
   RETURN_IF_ERROR(ReadMember("actor", reader, entry.what.actor));

@@ -8,7 +8,6 @@
 
 #include "engine/base/guard.h"
 #include "engine/base/logging.h"
-#include "engine/base/reason.h"
 #include "engine/base/status_macros.h"
 #include "engine/history.h"
 
@@ -32,12 +31,6 @@ News OwnNews(const std::vector<Record>& rows, const LockedState& state) {
   return news;
 }
 
-void FailAll(std::deque<PendingCommand>& commands, const absl::Status& why) {
-  for (PendingCommand& pending : commands) {
-    pending.command->Finish({.kind = CommandOutcome::Kind::kFailed, .why = why});
-  }
-}
-
 // What has to be known to judge these commands.
 Question QuestionOf(const std::deque<PendingCommand>& commands, Cursors after) {
   Question question{.after = std::move(after)};
@@ -51,6 +44,14 @@ Question QuestionOf(const std::deque<PendingCommand>& commands, Cursors after) {
     }
   }
   return question;
+}
+
+// Rows that were there are gone, and no other life of the store answered: someone took them.
+void ConfirmAnew(Journal& journal, Follower& follower, Deadline patience) {
+  follower.Doubt();
+  if (const absl::Status confirmed = ConfirmHistory(journal, follower, patience); !confirmed.ok()) {
+    Log(Severity::kWarning, "history not confirmed", {{"error", confirmed.ToString()}});
+  }
 }
 
 // Whether another try of the same commands may well succeed.
@@ -81,31 +82,6 @@ Committer::~Committer() {
   FailWaiting(absl::UnavailableError("shutting down"));
 }
 
-void Committer::Submit(std::unique_ptr<Command> command) {
-  absl::Status refusal;
-  bool sooner = false;
-  {
-    MutexLock lock(mutex_);
-    if (stopping_) {
-      refusal = absl::UnavailableError("shutting down");
-    } else if (!GUARD("committer.queue", waiting_.size() < options_.max_queue)) {
-      refusal = absl::ResourceExhaustedError("too many writers wait for the journal");
-    } else {
-      sooner = command->deadline() < watched_;
-      waiting_.push_back({.command = std::move(command)});
-    }
-  }
-  if (!refusal.ok()) {
-    // NOLINTNEXTLINE(bugprone-use-after-move): moved only if it was not refused.
-    command->Finish({.kind = CommandOutcome::Kind::kFailed, .why = refusal});
-    return;
-  }
-  arrived_.Signal();
-  if (sooner) {
-    watch_.Signal();
-  }
-}
-
 Committer::Counters Committer::counters() const {
   MutexLock lock(mutex_);
   return counters_;
@@ -114,79 +90,6 @@ Committer::Counters Committer::counters() const {
 void Committer::CommitUntilStopped() {
   while (const std::optional<Deadline> patience = WaitForCommands()) {
     RunTransaction(*patience);
-  }
-}
-
-std::optional<Deadline> Committer::WaitForCommands() {
-  MutexLock lock(mutex_);
-  while (waiting_.empty() && !stopping_) {
-    arrived_.Wait(mutex_);
-  }
-  if (stopping_) {
-    return std::nullopt;
-  }
-  Deadline latest = waiting_.front().command->deadline();
-  for (const PendingCommand& pending : waiting_) {
-    const Deadline deadline = pending.command->deadline();
-    latest = latest < deadline ? deadline : latest;
-  }
-  return latest;
-}
-
-Committer::Commands Committer::TakeWaiting() {
-  MutexLock lock(mutex_);
-  return std::exchange(waiting_, {});
-}
-
-void Committer::PutBack(Commands commands) {
-  bool sooner = false;
-  {
-    MutexLock lock(mutex_);
-    for (auto pending = commands.rbegin(); pending != commands.rend(); ++pending) {
-      sooner = sooner || pending->command->deadline() < watched_;
-      waiting_.push_front(std::move(*pending));
-    }
-  }
-  if (sooner) {
-    watch_.Signal();
-  }
-}
-
-void Committer::GiveUp(Deadline given_up, const absl::Status& why) {
-  Commands late;
-  {
-    MutexLock lock(mutex_);
-    const auto first = std::stable_partition(waiting_.begin(), waiting_.end(),
-                                             [given_up](const PendingCommand& pending) {
-                                               return given_up < pending.command->deadline();
-                                             });
-    std::move(first, waiting_.end(), std::back_inserter(late));
-    waiting_.erase(first, waiting_.end());
-  }
-  FailAll(late, WithReasonOf(why, absl::DeadlineExceededError("the journal's lock was not free")));
-}
-
-void Committer::WatchDeadlines() {
-  while (true) {
-    Deadline passed = Deadline::Infinite();
-    {
-      MutexLock lock(mutex_);
-      while (!stopping_) {
-        watched_ = Deadline::Infinite();
-        for (const PendingCommand& pending : waiting_) {
-          watched_ = watched_.EarlierOf(pending.command->deadline());
-        }
-        if (watched_.HasPassed()) {
-          passed = watched_;
-          break;
-        }
-        watch_.WaitUntil(mutex_, watched_);
-      }
-      if (stopping_) {
-        return;
-      }
-    }
-    GiveUp(passed, absl::OkStatus());
   }
 }
 
@@ -208,13 +111,7 @@ void Committer::RunTransaction(Deadline patience) {
     transaction->reset();
     PutBack(std::move(session.commands));
     FailWaiting(fits);
-    // Rows that were there are gone, and no other life of the store answered: someone took them.
-    follower_.Doubt();
-    if (const absl::Status confirmed = ConfirmHistory(journal_, follower_, patience);
-        !confirmed.ok()) {
-      Log(Severity::kWarning, "history not confirmed", {{"error", confirmed.ToString()}});
-    }
-    return;
+    return ConfirmAnew(journal_, follower_, patience);
   }
   Batch batch = JudgeAll(session, *view);
   PutBack(std::move(session.commands));
@@ -400,11 +297,6 @@ absl::StatusOr<bool> Committer::IsInJournal(const Record& record, Deadline deadl
                    lock->Read({.after = {{record.stream, before, Digest::kEmpty}}}));
   const std::vector<Record>& found = state.news.rows;
   return !GUARD("committer.settle", found.empty() || found.front().digest != record.digest);
-}
-
-void Committer::FailWaiting(const absl::Status& why) {
-  Commands commands = TakeWaiting();
-  FailAll(commands, why);
 }
 
 }  // namespace engine

@@ -11,6 +11,7 @@
 #include "engine/file/damage.h"
 
 namespace engine::file {
+
 absl::StatusOr<std::unique_ptr<SegmentLog>> SegmentLog::Open(const Directory& directory,
                                                              HeadFile& head, Contents& contents,
                                                              Options options) {
