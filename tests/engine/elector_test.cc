@@ -7,6 +7,7 @@
 #include <gmock/gmock.h>
 
 #include "engine/memory/memory.h"
+#include "tests/support/clocks.h"
 #include "tests/support/logs.h"
 #include "tests/support/poll.h"
 #include "tests/support/process.h"
@@ -19,17 +20,6 @@ namespace {
 using std::chrono::hours;
 using std::chrono::milliseconds;
 using support::Soon;
-
-// Moved by hand. Whoever waits for it wakes up now and then in real time and looks again.
-class HandClock final : public Clock {
- public:
-  Timestamp Now() const override { return {nanos_ / 1000}; }
-  Duration SinceBoot() const override { return Duration(nanos_); }
-  void Advance(Duration by) { nanos_ += by.count(); }
-
- private:
-  std::atomic<Duration::rep> nanos_ = Duration(hours(1)).count();
-};
 
 // Leases of a store that can be cut off, and that tests look into.
 class HookedLeases final : public Leases {
@@ -97,7 +87,7 @@ class ElectorTest : public testing::Test {
     return support::WaitFor(condition, Soon());
   }
 
-  HandClock clock_;
+  support::HandClock clock_;
   const std::unique_ptr<Engine> store_ = memory::Open(support::Streams(), clock_);
   HookedLeases leases_{store_->leases()};
 };

@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include "tests/support/clocks.h"
 #include "tests/support/status_matchers.h"
 
 namespace engine {
@@ -9,18 +10,11 @@ namespace {
 
 using support::StatusIs;
 
-class ManualClock final : public Clock {
- public:
-  Timestamp Now() const override { return {}; }
-  Duration SinceBoot() const override { return now; }
-  Duration now = std::chrono::seconds(100);
-};
-
 class ProofTest : public testing::Test {
  protected:
   const Origin ours_{"ours"};
   const Origin other_{"other"};
-  ManualClock clock_;
+  support::HandClock clock_;
   Proof proof_{std::chrono::seconds(1), clock_};
 };
 
@@ -30,36 +24,36 @@ TEST_F(ProofTest, NothingIsProvenBeforeTheFirstCommit) {
 }
 
 TEST_F(ProofTest, ACommitProvesForASecondFromBeforeItWasSent) {
-  const Duration sent = clock_.now;
-  clock_.now += std::chrono::milliseconds(400);  // The answer took that long.
+  const Duration sent = clock_.SinceBoot();
+  clock_.Advance(std::chrono::milliseconds(400));  // The answer took that long.
   proof_.Acknowledged(ours_, sent);
   EXPECT_OK(proof_.Check(ours_));
-  clock_.now = sent + std::chrono::seconds(1);
+  clock_.Set(sent + std::chrono::seconds(1));
   EXPECT_OK(proof_.Check(ours_));
-  clock_.now += std::chrono::nanoseconds(1);
+  clock_.Advance(std::chrono::nanoseconds(1));
   EXPECT_THAT(proof_.Check(ours_), StatusIs(absl::StatusCode::kUnavailable));
 }
 
 TEST_F(ProofTest, AnAcknowledgementReadAfterALongStopProvesNothing) {
-  const Duration sent = clock_.now;
-  clock_.now += std::chrono::seconds(30);  // SIGSTOP, SIGCONT.
+  const Duration sent = clock_.SinceBoot();
+  clock_.Advance(std::chrono::seconds(30));  // SIGSTOP, SIGCONT.
   proof_.Acknowledged(ours_, sent);
   EXPECT_THAT(proof_.Check(ours_), StatusIs(absl::StatusCode::kUnavailable));
 }
 
 TEST_F(ProofTest, AnotherLifesAnswerIsNotProven) {
-  proof_.Acknowledged(ours_, clock_.now);
+  proof_.Acknowledged(ours_, clock_.SinceBoot());
   EXPECT_THAT(proof_.Check(other_), StatusIs(absl::StatusCode::kUnavailable));
 }
 
 TEST_F(ProofTest, AnOlderCommitThatIsToldLaterDoesNotCount) {
-  proof_.Acknowledged(ours_, clock_.now);
-  proof_.Acknowledged(other_, clock_.now - std::chrono::milliseconds(10));
+  proof_.Acknowledged(ours_, clock_.SinceBoot());
+  proof_.Acknowledged(other_, clock_.SinceBoot() - std::chrono::milliseconds(10));
   EXPECT_OK(proof_.Check(ours_));
 }
 
 TEST_F(ProofTest, AnObjectionDeniesWhoeverAnswers) {
-  proof_.Acknowledged(ours_, clock_.now);
+  proof_.Acknowledged(ours_, clock_.SinceBoot());
   proof_.SetObjection(absl::UnavailableError("replicas differ"));
   EXPECT_THAT(proof_.Check(ours_), StatusIs(absl::StatusCode::kUnavailable));
   absl::Status told;
@@ -80,7 +74,7 @@ TEST_F(ProofTest, WhoAsksTooEarlyIsToldByTheNextCommit) {
   ask(other_);
   EXPECT_THAT(told, testing::IsEmpty());
   EXPECT_EQ(wanted, 2);
-  proof_.Acknowledged(ours_, clock_.now);
+  proof_.Acknowledged(ours_, clock_.SinceBoot());
   ASSERT_THAT(told, testing::SizeIs(2));
   EXPECT_OK(told[0]);
   EXPECT_THAT(told[1], StatusIs(absl::StatusCode::kUnavailable));

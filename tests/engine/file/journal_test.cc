@@ -23,6 +23,7 @@
 #include "engine/memory/memory.h"
 #include "tests/conformance/conformance.h"
 #include "tests/engine/file/data_directory.h"
+#include "tests/support/clocks.h"
 #include "tests/support/seeded_random.h"
 #include "tests/support/status_matchers.h"
 
@@ -109,16 +110,11 @@ TEST_F(FileJournalTest, RowsAreTheSameFromMemoryAndFromDisk) {
 }
 
 TEST_F(FileJournalTest, TimeDoesNotGoBackOverARestart) {
-  class FixedClock final : public Clock {
-   public:
-    Timestamp Now() const override { return {now}; }
-    Duration SinceBoot() const override { return SystemClock().SinceBoot(); }
-    std::int64_t now = 1'000'000;
-  } clock;
+  support::WallClock clock({1'000'000});
   Options options = data_.options();
   options.clock = &clock;
   EXPECT_EQ(AppendEvent(*data_.Open(options), "one").at.micros, 1'000'000);
-  clock.now = 5;
+  clock.Set({5});
   EXPECT_EQ(AppendEvent(*data_.Open(options), "two").at.micros, 1'000'000);
 }
 

@@ -7,6 +7,7 @@
 #include <gmock/gmock.h>
 
 #include "engine/base/thread.h"
+#include "tests/support/clocks.h"
 #include "tests/support/poll.h"
 #include "tests/support/status_matchers.h"
 
@@ -16,19 +17,6 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::minutes;
 using support::StatusIs;
-
-// Set by hand.
-class HandClock final : public Clock {
- public:
-  Timestamp Now() const override { return {micros_}; }
-  Duration SinceBoot() const override { return SystemClock().SinceBoot(); }
-  void Advance(Duration by) {
-    micros_ += std::chrono::duration_cast<std::chrono::microseconds>(by).count();
-  }
-
- private:
-  std::atomic<std::int64_t> micros_ = kTokenTimeOrigin;
-};
 
 class RowLeasesTest : public testing::Test {
  protected:
@@ -48,7 +36,7 @@ class RowLeasesTest : public testing::Test {
     return leases_.Judge(fence);
   }
 
-  HandClock clock_;
+  support::WallClock clock_{{kTokenTimeOrigin}};
   MemoryRows rows_{clock_};
   RowLeases leases_{rows_};
 };
