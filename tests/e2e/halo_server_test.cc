@@ -167,12 +167,14 @@ TEST(HaloServerTest, NoTwoOnOneDirectory) {
   EXPECT_THAT(second.err, HasSubstr("error: "));
 }
 
-// Whoever holds the table of floors keeps every connection waiting but the one of the probe.
+// Whoever holds the table of floors keeps every connection waiting but the one of the probe. A
+// write that waits for it has the journal's lock meanwhile: for so long that readiness tells (1.5
+// s) with a longer timeout.
 TEST(HaloServerTest, WithEveryConnectionBusyItIsReadyAndRefusesInTime) {
   ASSERT_OK_AND_ASSIGN(const auto store, TestStore::OnPostgres());
   ASSERT_OK_AND_ASSIGN(
       const auto server,
-      HaloServer::Start(*store, {"--database-max-conns", "5", "--database-request-timeout", "2s"}));
+      HaloServer::Start(*store, {"--database-max-conns", "5", "--database-request-timeout", "1s"}));
   support::Session holder(store->owner_url());
   ASSERT_TRUE(holder.Run("begin; lock table halo_streams in access exclusive mode").ok);
   std::atomic<int> answered = 0;
