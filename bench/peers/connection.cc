@@ -64,7 +64,8 @@ Answer Connection::Ask(const std::string& sql, const std::vector<std::string>& p
   PGresult* const result =
       PQexecPrepared(connection_.get(), known->second.c_str(), static_cast<int>(values.size()),
                      values.data(), nullptr, nullptr, 0);
-  if (PQresultStatus(result) != PGRES_TUPLES_OK) {
+  const ExecStatusType status = PQresultStatus(result);
+  if (status != PGRES_TUPLES_OK && status != PGRES_COMMAND_OK) {
     Die();
   }
   return Answer(result);

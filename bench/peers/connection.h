@@ -37,7 +37,7 @@ class Connection {
 
   // Runs statements without parameters.
   void Run(const std::string& sql);
-  // Prepares the statement the first time it sees it.
+  // Prepares the statement the first time it sees it. Without rows where it returns none.
   Answer Ask(const std::string& sql, const std::vector<std::string>& parameters);
   // Sends lines of COPY's text format to the table; `next` appends some to its argument, and
   // nothing once there are no more.

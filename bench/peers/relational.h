@@ -1,12 +1,19 @@
-// RelationalClient: the first seed's reads over its own tables (bench/peers/relational_tables.h).
+// RelationalClient: the first seed's reads and writes over its own tables
+// (bench/peers/relational_tables.h).
 //
 // A GET is four statements one after another: the resource by kind and id, then its conditions, its
 // labels and its references. A list is five: the count, the page, and the same three for all
 // resources of the page. A label or a condition in a search is a scalar subquery of each row, a
 // member of the spec an operator on its jsonb; the caller's tenancy is one more predicate,
-// `tenancy @>`. That is how the seed asks. In its favour here: statements are prepared, where it
-// sends their text each time, and documents are put together from the rows' texts, where it decodes
-// and encodes.
+// `tenancy @>`. That is how the seed asks.
+//
+// A write is a transaction that locks the resource's row first, as it reads it, and reads what
+// belongs to it as a GET does; then a PATCH updates the row, a report adds or replaces that of its
+// adapter; then all reports give the resource's conditions, which are replaced where they change.
+//
+// In its favour here: statements are prepared, where it sends their text each time, documents are
+// put together from the rows' texts, where it decodes and encodes, an update writes only the
+// columns that change, and reports are not decoded again: each says that its adapter is available.
 
 #pragma once
 
@@ -15,6 +22,7 @@
 #include <vector>
 
 #include "bench/peers/connection.h"
+#include "projections/statuses/aggregate.h"
 
 namespace bench {
 
@@ -34,7 +42,22 @@ class RelationalClient {
   // The first page of 20, newest first, in the envelope.
   std::string List(const RelationalList& list);
 
+  // Replaces the spec. Returns the generation that the resource has then; 0 when there is none.
+  std::int32_t Patch(const std::string& kind, const std::string& id, const std::string& tenancy,
+                     const std::string& spec);
+  // Stores what an adapter of the kind says of the generation: that it is available. False: there
+  // is no such resource. REQUIRES: it has not said so before.
+  bool Report(const std::string& kind, const std::string& id, const std::string& adapter,
+              std::int32_t generation);
+
  private:
+  // relational_writes.cc
+  struct Locked;
+  Locked Lock(const std::string& kind, const std::string& id, const std::string& tenancy);
+  Answer Reports(const Locked& locked);
+  void SaveReport(const Locked& locked, const projections::AdapterView& report, bool is_first);
+  void SaveConditions(const Locked& locked, std::vector<projections::AdapterView> reports);
+
   // `where` says which of column $1 is asked for.
   std::string Show(const Answer& resources, const std::string& equals, const std::string& ids,
                    std::string body);

@@ -10,28 +10,23 @@
 // Both see every commit that was acknowledged before they were asked, both make the whole JSON
 // document or envelope, neither goes through HTTP. Same throwaway Postgres, same fleet
 // (bench/support/fleet.h; HALO_BENCH_RESOURCES says how large); our records went through the
-// journal's own append and the replay of a start. shared_buffers is a quarter of the memory rather
-// than 128 MB, pages cost what they do in memory, and JIT is off: each helps the relational side.
+// journal's own append and the replay of a start. bench/peers/cluster.h says how the server is set.
 //
 // Before anything is measured every list is asked for on both sides, and has to have the same items
 // in the same order and the same total.
 
-#include <algorithm>
 #include <atomic>
-#include <cstdio>
-#include <cstdlib>
-#include <iostream>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include <absl/strings/str_format.h>
 #include <benchmark/benchmark.h>
-#include <unistd.h>
 
+#include "bench/peers/cluster.h"
 #include "bench/peers/halo.h"
 #include "bench/peers/relational.h"
-#include "bench/peers/relational_tables.h"
 #include "bench/peers/workloads.h"
 #include "bench/support/fleet.h"
 #include "bench/support/or_die.h"
@@ -47,40 +42,19 @@ constexpr int kMaxClients = 64;
 constexpr int kClients[] = {1, 16};  // Of lists.
 constexpr engine::Duration kLength = std::chrono::milliseconds(700);
 
-std::unique_ptr<support::PostgresCluster> StartCluster() {
-  const std::int64_t megabytes =
-      std::int64_t{sysconf(_SC_PHYS_PAGES)} * sysconf(_SC_PAGESIZE) / (1 << 20);
-  support::ClusterOptions options;
-  options.settings = {{"shared_buffers", absl::StrFormat("%dMB", megabytes / 4)},
-                      {"effective_cache_size", absl::StrFormat("%dMB", megabytes / 2)},
-                      {"random_page_cost", "1.1"},
-                      {"jit", "off"},
-                      {"max_wal_size", "8GB"},
-                      {"checkpoint_timeout", "30min"}};
-  return OrDie(support::PostgresCluster::Start(options));
-}
-
 // Both sides, filled, and their clients.
 class Sides {
  public:
   Sides() {
-    const engine::Duration began = Now();
-    const auto since = [began] { return std::chrono::duration<double>(Now() - began).count(); };
-    MakeRelationalTables(relational_url_, size_);
-    std::cerr << absl::StrFormat("%d resources: tables at %.0f s", size_, since());
-    AppendFleet(bench_.store().journal(), size_);
-    OrDie(support::Sql(journal_url_, "vacuum analyze"));
-    std::cerr << absl::StrFormat(", journal at %.0f s", since());
+    FillBoth(relational_url_, journal_url_);
     OrDie(bench_.follower().Replay(bench_.store().journal(), std::nullopt,
                                    engine::Deadline::Infinite()));
-    std::cerr << absl::StrFormat(", replayed at %.0f s\n", since());
     for (int client = 0; client < kMaxClients; ++client) {
       relational_.push_back(std::make_unique<RelationalClient>(relational_url_));
     }
-    for (const Workload& list : Workloads(size_)) {
-      Compare(list);
+    for (const Workload& list : Workloads(FleetSize())) {
+      CompareLists(list.name, halo_.AskOnce(list), relational_.front()->List(list.Relational()));
     }
-    std::cerr << absl::StrFormat("ready at %.0f s\n", since());
   }
 
   HaloReaders& halo() { return halo_; }
@@ -103,29 +77,7 @@ class Sides {
   }
 
  private:
-  // The ids of the items, and what is behind them.
-  static std::string Gist(const std::string& body) {
-    constexpr std::string_view kItem = "{\"id\":\"";
-    std::string gist;
-    for (std::size_t at = body.find(kItem); at != std::string::npos;
-         at = body.find(kItem, at + 1)) {
-      gist += body.substr(at + kItem.size(), 36) + " ";
-    }
-    return gist + body.substr(std::min(body.size(), body.rfind("],\"page\"")));
-  }
-
-  void Compare(const Workload& list) {
-    const std::string ours = Gist(halo_.AskOnce(list));
-    const std::string theirs = Gist(relational_.front()->List(list.Relational()));
-    std::cerr << absl::StrFormat("%-16s %s\n", list.name, ours.substr(ours.find("],\"page\"") + 2));
-    if (ours != theirs) {
-      std::cerr << "the answers differ:\n" << ours << "\n" << theirs << "\n";
-      std::exit(1);
-    }
-  }
-
-  const std::size_t size_ = FleetSize();
-  std::unique_ptr<support::PostgresCluster> cluster_ = StartCluster();
+  std::unique_ptr<support::PostgresCluster> cluster_ = StartPeersCluster();
   const std::string relational_url_ = OrDie(cluster_->CreateDatabase("relational"));
   const std::string journal_url_ = OrDie(cluster_->CreateDatabase("journal"));
   Workbench bench_{journal_url_};

@@ -1,5 +1,9 @@
 #include "bench/peers/workloads.h"
 
+#include <algorithm>
+#include <cstdlib>
+#include <iostream>
+#include <string_view>
 #include <utility>
 
 #include <absl/strings/str_format.h>
@@ -24,6 +28,16 @@ std::string Condition(const std::string& member, int type) {
       member, type);
 }
 constexpr char kVersion[] = "cast(spec->'release'->>'version' as numeric)";
+
+// The ids of the items, and what is behind them.
+std::string Gist(const std::string& body) {
+  constexpr std::string_view kItem = "{\"id\":\"";
+  std::string gist;
+  for (std::size_t at = body.find(kItem); at != std::string::npos; at = body.find(kItem, at + 1)) {
+    gist += body.substr(at + kItem.size(), 36) + " ";
+  }
+  return gist + body.substr(std::min(body.size(), body.rfind("],\"page\"")));
+}
 
 // Searches of specs, which have an index on neither side.
 std::vector<Workload> OfSpecs() {
@@ -70,6 +84,17 @@ std::vector<Workload> OfSpecs() {
 }
 
 }  // namespace
+
+void CompareLists(const std::string& name, const std::string& ours, const std::string& theirs) {
+  const std::string our_gist = Gist(ours);
+  const std::string their_gist = Gist(theirs);
+  const std::size_t end = std::min(our_gist.size(), our_gist.rfind("\"page\""));
+  std::cerr << absl::StrFormat("%-16s %s\n", name, our_gist.substr(end));
+  if (our_gist != their_gist) {
+    std::cerr << "the answers differ:\n" << ours << "\n" << theirs << "\n";
+    std::exit(1);
+  }
+}
 
 std::string TenancyJson(const projections::Tenancy& tenancy) {
   std::string json = "{";

@@ -1,4 +1,4 @@
-// What is asked for in bench/peers/resources.cc, in the words of both sides.
+// What the comparisons ask for, in the words of both sides.
 
 #pragma once
 
@@ -27,6 +27,10 @@ struct Workload {
 
 // For a fleet of `size` resources.
 std::vector<Workload> Workloads(std::size_t size);
+
+// Ends the program unless both answers to a list have the same items in the same order and the same
+// total. Says what the total is.
+void CompareLists(const std::string& name, const std::string& ours, const std::string& theirs);
 
 // As the seed's parameter of `tenancy @>`.
 std::string TenancyJson(const projections::Tenancy& tenancy);

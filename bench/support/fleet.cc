@@ -73,8 +73,11 @@ projections::Tenancy Tenants(std::size_t i) {
 }  // namespace
 
 std::size_t FleetSize() {
-  const char* const wanted = std::getenv("HALO_BENCH_RESOURCES");
-  return wanted == nullptr ? 20'000 : std::strtoull(wanted, nullptr, 10);
+  static const std::size_t size = [] {
+    const char* const wanted = std::getenv(kFleetVariable);
+    return wanted == nullptr ? 20'000 : std::strtoull(wanted, nullptr, 10);
+  }();
+  return size;
 }
 
 std::string FleetKind(std::size_t i) {

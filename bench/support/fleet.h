@@ -20,7 +20,8 @@
 
 namespace bench {
 
-// HALO_BENCH_RESOURCES, else 20,000.
+// What the variable says at the first call, else 20,000.
+inline constexpr char kFleetVariable[] = "HALO_BENCH_RESOURCES";
 std::size_t FleetSize();
 
 std::string FleetKind(std::size_t i);

@@ -6,18 +6,37 @@ namespace bench {
 namespace {
 
 void ReportLoop(benchmark::State& state, engine::Duration took, std::vector<double>& micros) {
-  const double seconds = std::chrono::duration<double>(took).count();
-  std::ranges::sort(micros);
-  state.SetIterationTime(seconds);
-  state.counters["rate"] = static_cast<double>(micros.size()) / seconds;
-  state.counters["p50_us"] = micros[micros.size() / 2];
-  state.counters["p99_us"] = micros[micros.size() * 99 / 100];
+  const LoopSummary summary = Summarize(took, micros);
+  state.SetIterationTime(summary.seconds);
+  state.counters["rate"] = summary.rate;
+  state.counters["p50_us"] = summary.p50_us;
+  state.counters["p99_us"] = summary.p99_us;
 }
 
 }  // namespace
 
+LoopSummary Summarize(engine::Duration took, std::vector<double>& micros) {
+  LoopSummary summary{.seconds = std::chrono::duration<double>(took).count()};
+  if (!micros.empty()) {
+    std::ranges::sort(micros);
+    summary.rate = static_cast<double>(micros.size()) / summary.seconds;
+    summary.p50_us = micros[micros.size() / 2];
+    summary.p99_us = micros[micros.size() * 99 / 100];
+  }
+  return summary;
+}
+
 engine::Duration Now() {
   return engine::SystemClock().SinceBoot();
+}
+
+void Pause(engine::Duration length) {
+  engine::Mutex mutex;
+  engine::CondVar never;
+  const auto end = engine::Deadline::After(length);
+  engine::MutexLock lock(mutex);
+  while (never.WaitUntil(mutex, end)) {
+  }
 }
 
 bool Laps::Take() {

@@ -12,6 +12,16 @@
 
 namespace bench {
 
+// What came of a loop.
+struct LoopSummary {
+  double seconds = 0;
+  double rate = 0;  // Laps a second.
+  double p50_us = 0;
+  double p99_us = 0;
+};
+// Sorts the latencies. All zero where there are none.
+LoopSummary Summarize(engine::Duration took, std::vector<double>& micros);
+
 // Latencies of one loop and its end. Thread-safe.
 class Laps {
  public:
@@ -65,5 +75,7 @@ class Rounds {
 };
 
 engine::Duration Now();
+// Blocks for that long.
+void Pause(engine::Duration length);
 
 }  // namespace bench
