@@ -166,8 +166,7 @@ std::vector<HttpReads> ReadsOverHttp() {
 }
 
 std::string LongSearch() {
-  return absl::StrFormat("%sresources?search=%s", kApi,
-                         Escape("spec.release.version > 500 and spec.region = 'r5'"));
+  return absl::StrFormat("%sresources?search=%s", kApi, Escape("spec.notes like '%y%'"));
 }
 
 HttpSides::HttpSides()

@@ -36,7 +36,8 @@ struct HttpReads {
 
 // GETs of ids all over the fleet, and the lists `Label`, `Owner` and `Tenant` of Workloads().
 std::vector<HttpReads> ReadsOverHttp();
-// A path of the API for a list of any kind that has to look at every resource, and finds none.
+// A path of the API for a list of any kind that has to read a text of every resource, as nothing
+// else is known of it, and finds none.
 std::string LongSearch();
 
 // Thread-compatible.
