@@ -49,6 +49,16 @@ std::optional<std::string_view> SingleHeader(const Request& request, std::string
   return found.value_or(std::string_view());
 }
 
+bool NamesTenant(const Request& request, const TenantOptions& options) {
+  const auto names = [&options](const HeaderField& field) {
+    return EqualsIgnoreCase(field.name, options.system_header) ||
+           std::ranges::any_of(options.dimensions, [&field](const TenantDimension& dimension) {
+             return EqualsIgnoreCase(field.name, dimension.header);
+           });
+  };
+  return std::ranges::any_of(request.headers(), names);
+}
+
 std::variant<RequestTenant, std::string> ResolveTenant(const Request& request,
                                                        const TenantOptions& options,
                                                        const TrustedProxies& trusted) {

@@ -24,6 +24,9 @@ std::variant<RequestTenant, std::string> ResolveTenant(const Request& request,
                                                        const TenantOptions& options,
                                                        const TrustedProxies& trusted);
 
+// Whether a header is there that could say it, whatever it says.
+bool NamesTenant(const Request& request, const TenantOptions& options);
+
 // The value of a header that must not be there twice, without blanks around it. Empty text: it is
 // not there or blank. Empty optional: it is there twice.
 std::optional<std::string_view> SingleHeader(const Request& request, std::string_view name);

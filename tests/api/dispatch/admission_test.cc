@@ -42,14 +42,14 @@ class AdmissionTest : public testing::Test {
   }
 
   Admission::Verdict Judge(const std::string& method, const std::vector<HeaderField>& headers,
-                           Access access = Access::kResources) {
+                           Access access = Access::kResources, const std::string& path = kPath) {
     if (authenticator_ == nullptr) {
       auto made = Authenticator::Make(options_);
       EXPECT_OK(made);
       authenticator_ = *std::move(made);
     }
     return Admission(tokens_, *authenticator_)
-        .Judge(access, *MakeRequest(method, kPath, headers), true);
+        .Judge(access, *MakeRequest(method, path, headers), true);
   }
   // 200 where somebody is admitted.
   int Status(const std::string& method, const std::vector<HeaderField>& headers) {
@@ -150,6 +150,18 @@ TEST_F(AdmissionTest, RoutesOfOperatorsKnowNoTenants) {
   options_.tenant.enabled = true;
   EXPECT_TRUE(std::holds_alternative<Caller>(Judge("POST", {kOperator}, Access::kAdmin)));
   EXPECT_TRUE(std::holds_alternative<Response>(Judge("POST", {Token()}, Access::kAdmin)));
+}
+
+TEST_F(AdmissionTest, OperatorsWatchEverythingUnlessTheyNameATenant) {
+  options_.jwt_enabled = true;
+  options_.tenant.enabled = true;
+  const auto watch = [this](const std::vector<HeaderField>& headers) {
+    return Judge("GET", headers, Access::kResources, "/api/v1/watch");
+  };
+  EXPECT_TRUE(std::get<Caller>(watch({kOperator})).tenant.is_all());
+  EXPECT_EQ(std::get<Caller>(watch({kOperator, kOrg})).tenant, TenantScope::Of({{"org", "acme"}}));
+  EXPECT_TRUE(std::holds_alternative<Response>(watch({kOperator, kOrg, kOrg})));
+  EXPECT_TRUE(std::holds_alternative<Response>(watch({Token()})));
 }
 
 }  // namespace
