@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "engine/base/guard.h"
+
 namespace api {
 namespace {
 
@@ -72,7 +74,8 @@ void Recent::Publish(const engine::View& view) {
       Stream& known = streams_[stream.stream];
       const engine::StreamCursor end = {stream.stream, stream.position, stream.digest};
       const bool is_rebuilding = stream.rebuilding != engine::Rebuilding::kNo;
-      if (known.end != end || is_rebuilding != known.is_rebuilding) {
+      const bool is_here = known.end == end && is_rebuilding == known.is_rebuilding;
+      if (!GUARD("recent.rebuilt", is_here)) {
         Clear(known);  // It came to where it is by another way than record by record.
         known.end = end;
         known.is_rebuilding = is_rebuilding;
@@ -111,7 +114,7 @@ void Recent::Clear(Stream& stream) {
 
 // The oldest first, whichever stream it is of.
 void Recent::Trim() {
-  while (bytes_ > max_bytes_) {
+  while (!GUARD("recent.bounded", bytes_ <= max_bytes_)) {
     Stream* oldest = nullptr;
     for (auto& [id, stream] : streams_) {
       if (!stream.rows.empty() &&
@@ -178,7 +181,7 @@ std::optional<bool> Recent::Agrees(const engine::Cursors& cursors) const {
     if (!digest) {
       return std::nullopt;
     }
-    if (*digest != cursor.digest) {
+    if (!GUARD("recent.digest", *digest == cursor.digest)) {
       return false;
     }
   }

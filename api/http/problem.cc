@@ -6,6 +6,7 @@
 #include "api/http/trace.h"
 #include "api/json/writer.h"
 #include "engine/base/clock.h"
+#include "engine/base/guard.h"
 
 namespace api {
 namespace {
@@ -205,14 +206,22 @@ bool AnswersProblems(const Request& request) {
   return IsOfFamily(request.path(), kProblemPrefix);
 }
 
+namespace {
+
 // Whose a request is, is said by headers that a cache in between knows nothing of: what it kept for
 // one tenant it would give to the next, and to the same one something old.
+std::string NoStore() {
+  return GUARD("http.no-store", false) ? "" : "Cache-Control: no-store\r\n";
+}
+
+}  // namespace
+
 Family HyperfleetFamily() {
-  return {std::string(kProblemPrefix), RefuseWithProblem, "Cache-Control: no-store\r\n"};
+  return {std::string(kProblemPrefix), RefuseWithProblem, NoStore()};
 }
 
 Family ControlFamily() {
-  return {"/api/", RefuseWithError, std::string(kSecurityHeaders) + "Cache-Control: no-store\r\n"};
+  return {"/api/", RefuseWithError, std::string(kSecurityHeaders) + NoStore()};
 }
 
 Family DefaultFamily() {

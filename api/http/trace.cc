@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstddef>
 
+#include "engine/base/guard.h"
+
 namespace api {
 namespace {
 
@@ -58,7 +60,7 @@ std::optional<TraceContext> TraceOf(const Request& request) {
 
 std::string_view TraceIdOf(const Request& request) {
   const std::optional<TraceContext> trace = TraceOf(request);
-  return trace ? trace->trace_id : request.id();
+  return GUARD("http.trace-of-caller", !trace) ? request.id() : trace->trace_id;
 }
 
 }  // namespace api

@@ -27,7 +27,9 @@ WireParser::WireParser(const WireLimits& limits) : max_head_(limits.max_head) {
   eager(true);
   // The head was measured before it is parsed; this bounds trailers.
   header_limit(static_cast<std::uint32_t>(limits.max_head + 1));
-  body_limit(limits.max_body);
+  if (!GUARD("http.max_body", false)) {
+    body_limit(limits.max_body);
+  }
 }
 
 void WireParser::Refuse(Refusal refusal, std::string detail) {

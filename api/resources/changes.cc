@@ -62,7 +62,7 @@ absl::StatusOr<Changes> ReadChanges(engine::Journal& journal, std::string_view i
     }
     // Only compaction removes rows, and only below the floor.
     ASSIGN_OR_RETURN(changes.floor, FloorOf(journal, deadline));
-    if (changes.next >= changes.floor) {
+    if (!GUARD("history.missing", changes.next < changes.floor)) {
       return changes.records.empty()
                  ? absl::NotFoundError("there is no such record")
                  : absl::DataLossError(absl::StrFormat("stream resources position %d is missing",

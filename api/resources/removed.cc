@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "engine/base/checksum.h"
+#include "engine/base/guard.h"
 #include "engine/base/status_macros.h"
 #include "schemas/streams.h"
 
@@ -74,7 +75,7 @@ absl::Status RemovedResources::ReadUpTo(engine::Journal& journal, const engine::
                                         engine::Deadline deadline) {
   bool is_known = read_.position == head.position && read_.digest == head.digest;
   // A caller with a newer view had its turn first. Or the store went back.
-  if (read_.position > head.position) {
+  if (read_.position > head.position && !GUARD("removed.older-view", false)) {
     ASSIGN_OR_RETURN(is_known, IsStillThere(journal, deadline));
   }
   if (is_known) {
@@ -97,9 +98,11 @@ absl::Status RemovedResources::ReadUpTo(engine::Journal& journal, const engine::
       return absl::UnavailableError(
           "the store ends before the view that it gave, or was compacted past it");
     }
-    const bool follows = rows.front().position == engine::Next(read_.position);
-    if (read_.position != engine::Position::kBeforeFirst && follows &&
-        rows.front().digest != engine::ChainDigest(read_.digest, rows.front().checksum)) {
+    const bool is_next = read_.position != engine::Position::kBeforeFirst &&
+                         rows.front().position == engine::Next(read_.position);
+    const bool follows =
+        !is_next || rows.front().digest == engine::ChainDigest(read_.digest, rows.front().checksum);
+    if (!GUARD("removed.chain", follows)) {
       Forget();
       continue;
     }

@@ -10,6 +10,7 @@
 #include "api/server/process_metrics.h"
 #include "api/server/tracing.h"
 #include "api/server/version.h"
+#include "engine/base/guard.h"
 #include "engine/base/logging.h"
 #include "engine/base/status_macros.h"
 #include "engine/expected_head.h"
@@ -206,8 +207,9 @@ absl::Status Server::Open(engine::Engine& engine) {
   feed_ = std::make_unique<Feed>(*store_, *workers_, options_.registry, options_.feed);
   readiness_ = std::make_unique<Readiness>(*store_, options_.readiness);
   sweeper_ = std::make_unique<Sweeper>(engine.key_value());
-  if (options_.tls != nullptr || options_.metrics_tls != nullptr ||
-      options_.health_tls != nullptr) {
+  const bool has_none =
+      options_.tls == nullptr && options_.metrics_tls == nullptr && options_.health_tls == nullptr;
+  if (!GUARD("server.certificates", has_none)) {
     certificates_ = std::make_unique<Ticker>("certificates", options_.tls_check_interval,
                                              [this] { RefreshCertificates(); });
   }

@@ -26,7 +26,7 @@ engine::AuditDraft AuditOf(std::string_view what, std::string_view kind, std::st
 }
 
 std::optional<Refusal> CheckBound(std::size_t bytes) {
-  if (bytes <= engine::kMaxRecordBytes) {
+  if (GUARD("resources.size", bytes <= engine::kMaxRecordBytes)) {
     return std::nullopt;
   }
   return Refusal{

@@ -65,10 +65,25 @@ TEST_P(BadInputCases, UnknownRoutesAreNotFound) {
 
 TEST_P(BadInputCases, ProblemsNameTheCallersTrace) {
   const std::string trace = "0af7651916cd43dd8448eb211c80319c";
-  const Answer traced = Call("GET", kBase + "/clusters/nothing", "",
-                             {{"traceparent", "00-" + trace + "-b7ad6b7169203331-01"}});
-  EXPECT_EQ(Text(traced.Json(), "trace_id"), trace);
-  EXPECT_EQ(traced.Header("x-request-id").size(), 36u);
+  const Headers parent = {{"traceparent", "00-" + trace + "-b7ad6b7169203331-01"}};
+  struct Refused {
+    std::string method;
+    std::string target;
+    std::string body;
+    int status;
+  };
+  // By a read, a list, a rule, a body and the router.
+  const std::vector<Refused> refused = {
+      {"GET", "/clusters/nothing", "", 404},    {"GET", "/clusters?page=0", "", 400},
+      {"DELETE", "/clusters/nothing", "", 404}, {"POST", "/clusters", "{", 400},
+      {"PUT", "/clusters", "{}", 405},
+  };
+  for (const Refused& request : refused) {
+    const Answer answer = Call(request.method, kBase + request.target, request.body, parent);
+    EXPECT_EQ(answer.status, request.status);
+    EXPECT_EQ(Text(answer.Json(), "trace_id"), trace) << request.status;
+    EXPECT_EQ(answer.Header("x-request-id").size(), 36u);
+  }
   const Answer malformed = Call("GET", kBase + "/clusters/nothing", "",
                                 {{"traceparent", "00-" + trace}, {"X-Request-ID", "mine.1"}});
   EXPECT_EQ(Text(malformed.Json(), "trace_id"), "mine.1");

@@ -206,9 +206,11 @@ TEST_F(TransportTest, LargeBodiesAre413BeforeTheyAreRead) {
   Start({.max_body = 1000});
   const std::string post = "POST /api/hyperfleet/v1/echo HTTP/1.1\r\nHost: x\r\n";
   RawClient client = Connect();
-  client.Send(post + "Content-Length: 1001\r\nExpect: 100-continue\r\n\r\n");
+  client.Send(post + "traceparent: 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01\r\n" +
+              "Content-Length: 1001\r\nExpect: 100-continue\r\n\r\n");
   const RawAnswer answer = client.Read();
   EXPECT_EQ(answer.status, 413);
+  EXPECT_THAT(answer.body, HasSubstr("\"trace_id\":\"0af7651916cd43dd8448eb211c80319c\""));
   EXPECT_EQ(answer.Header("Content-Type"), "application/problem+json");
   EXPECT_THAT(answer.body, HasSubstr("HYPERFLEET-VAL-008"));
   EXPECT_TRUE(client.IsClosedByPeer());

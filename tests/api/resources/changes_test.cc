@@ -7,6 +7,7 @@
 #include "engine/compactor.h"
 #include "engine/memory/memory.h"
 #include "schemas/streams.h"
+#include "tests/support/hooked_journal.h"
 #include "tests/support/row_builder.h"
 #include "tests/support/status_matchers.h"
 
@@ -104,6 +105,17 @@ TEST_F(ChangesTest, ARecordOfAnotherKeyIsNoChange) {
   Write("b");
   EXPECT_THAT(Read(Position{1}), StatusIs(absl::StatusCode::kDataLoss));
   EXPECT_THAT(Read(Position{2}), StatusIs(absl::StatusCode::kNotFound));
+}
+
+TEST_F(ChangesTest, ARecordThatIsMissingIsDamage) {
+  Write("a");
+  const Position newest = Write("a");
+  support::HookedJournal damaged(journal());
+  damaged.hooks.on_rows = [](std::vector<engine::Record>& rows) {
+    std::erase_if(rows, [](const engine::Record& row) { return row.position == Position{1}; });
+  };
+  EXPECT_THAT(ReadChanges(damaged, "a", newest, 10, support::Soon()).status(),
+              StatusIs(absl::StatusCode::kDataLoss));
 }
 
 TEST_F(ChangesTest, TombstonesAreFound) {

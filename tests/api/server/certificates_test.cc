@@ -14,6 +14,7 @@
 #include "tests/support/logs.h"
 #include "tests/support/poll.h"
 #include "tests/support/private_directory.h"
+#include "tests/support/row_builder.h"
 #include "tests/support/status_matchers.h"
 
 namespace api {
@@ -62,7 +63,7 @@ TEST(CertificatesTest, AReplacedOneIsServedWithoutARestart) {
   EXPECT_EQ(ShownBy(server->address()), first.certificate);
   ASSERT_OK_AND_ASSIGN(const support::Certificate next, support::MakeCertificate());
   ASSERT_OK(directory->Write("cert.pem", next.certificate));
-  EXPECT_TRUE(support::WaitFor(
+  ASSERT_TRUE(support::WaitFor(
       [] {
         return testing::Value(support::LogLines(),
                               Contains(HasSubstr("the certificate cannot be replaced yet")));
