@@ -256,8 +256,8 @@ void TransportCore::OnAccept(Listener& listener) {
   ErrorCode error;
   socket.non_blocking(true, error);
   socket.set_option(tcp::no_delay(true), error);
-  const auto connection = std::make_shared<Connection>(shared_from_this(), *listener.router,
-                                                       std::move(socket), std::move(tls));
+  const auto connection =
+      std::make_shared<Connection>(*this, *listener.router, std::move(socket), std::move(tls));
   connections_.insert(connection);
   open_.store(connections_.size(), std::memory_order_relaxed);
   connection->Start();

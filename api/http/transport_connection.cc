@@ -67,26 +67,26 @@ void Exchange::Deliver(std::optional<Response> response) {
 
 // ---- Life ---------------------------------------------------------------------------------------
 
-Connection::Connection(std::shared_ptr<TransportCore> core, const Router& router, TcpSocket socket,
+Connection::Connection(TransportCore& core, const Router& router, TcpSocket socket,
                        std::unique_ptr<TlsSession> tls)
-    : core_(std::move(core)),
+    : core_(core),
       router_(router),
       socket_(std::move(socket)),
       remote_address_(AddressOf(socket_)),
       tls_(std::move(tls)) {}
 
 void Connection::Start() {
-  arrival_ = core_->Now();
+  arrival_ = core_.Now();
   SetWait(tls_ == nullptr ? Wait::kIdle : Wait::kHandshake);
   Read();
 }
 
 void Connection::SetWait(Wait wait) {
-  const TransportOptions& options = core_->options();
+  const TransportOptions& options = core_.options();
   wait_ = wait;
   switch (wait) {
     case Wait::kIdle:
-      wait_until_ = core_->Now() + options.idle_timeout;
+      wait_until_ = core_.Now() + options.idle_timeout;
       break;
     case Wait::kHandshake:
     case Wait::kHead:
@@ -100,10 +100,10 @@ void Connection::SetWait(Wait wait) {
       wait_until_ = engine::Duration::max();
       break;
     case Wait::kWrite:
-      wait_until_ = core_->Now() + options.write_timeout;
+      wait_until_ = core_.Now() + options.write_timeout;
       break;
     case Wait::kLinger:
-      wait_until_ = core_->Now() + kLingerTime;
+      wait_until_ = core_.Now() + kLingerTime;
       break;
   }
 }
@@ -144,7 +144,7 @@ void Connection::CountUnsent() {
   if (is_writing_ && !is_closed_) {
     now = out_.size() + tail_.size() - written_ + (answer_ ? answer_->body.size() : 0);
   }
-  core_->CountUnsent(std::exchange(unsent_, now), now);
+  core_.CountUnsent(std::exchange(unsent_, now), now);
 }
 
 void Connection::Close() {
@@ -153,7 +153,7 @@ void Connection::Close() {
   }
   EndTls();
   Abort();
-  core_->Forget(shared_from_this());
+  core_.Forget(shared_from_this());
 }
 
 void Connection::Abort() {
@@ -164,6 +164,7 @@ void Connection::Abort() {
     exchange_->SetGone();
     exchange_.reset();
   }
+  answer_.reset();  // What its body comes from may end before the transport does.
   Unpark();
   boost::system::error_code ignored;
   socket_.close(ignored);
@@ -184,7 +185,7 @@ void Connection::Linger() {
   in_begin_ = in_end_ = 0;
   if (!is_settled_) {
     is_settled_ = true;
-    core_->Settled();
+    core_.Settled();
   }
   Read();
 }
@@ -203,7 +204,7 @@ void Connection::MakeRoom() {
     in_end_ -= in_begin_;
     in_begin_ = 0;
   }
-  const std::size_t most = core_->options().max_head + kMoreThanHead;
+  const std::size_t most = core_.options().max_head + kMoreThanHead;
   if (wait_ == Wait::kBody) {
     in_.resize(most);
   } else if (in_.size() - in_end_ < kFirstBuffer / 2) {
@@ -283,7 +284,7 @@ void Connection::Advance() {
     return;
   }
   if (MayParse() && !parser_) {
-    if (has_ended_ || core_->draining()) {
+    if (has_ended_ || core_.draining()) {
       return Close();
     }
     SetWait(tls_ == nullptr || is_secure_ ? Wait::kIdle : Wait::kHandshake);
@@ -299,9 +300,9 @@ bool Connection::ParseOne() {
     if (in_begin_ == in_end_) {
       return false;
     }
-    parser_.emplace(WireLimits{core_->options().max_head, core_->options().max_body});
+    parser_.emplace(WireLimits{core_.options().max_head, core_.options().max_body});
     sent_continue_ = false;
-    arrival_ = core_->Now();
+    arrival_ = core_.Now();
     SetWait(Wait::kHead);
   }
   in_begin_ += parser_->Feed(std::string_view(in_).substr(in_begin_, in_end_ - in_begin_));
@@ -332,12 +333,12 @@ void Connection::Dispatch() {
   RequestParts parts = parser_->TakeParts();
   parser_.reset();
   parts.remote_address = remote_address_;
-  parts.id = RequestId(FindHeader(parts, "X-Request-ID"), core_->random());
-  parts.deadline = engine::Deadline::After(core_->options().request_timeout, core_->clock());
+  parts.id = RequestId(FindHeader(parts, "X-Request-ID"), core_.random());
+  parts.deadline = engine::Deadline::After(core_.options().request_timeout, core_.clock());
   const auto request = std::make_shared<Request>(std::move(parts));
-  exchange_ = std::make_shared<Exchange>(core_, weak_from_this(), request);
+  exchange_ = std::make_shared<Exchange>(core_.shared_from_this(), weak_from_this(), request);
   is_answered_ = false;
-  was_full_ = !GUARD("http.max_queue", !core_->IsFull());
+  was_full_ = !GUARD("http.max_queue", !core_.IsFull());
   is_dispatching_ = true;
   router_.Dispatch(request, Responder(exchange_), was_full_);
   is_dispatching_ = false;
@@ -345,7 +346,7 @@ void Connection::Dispatch() {
     return FinishExchange();
   }
   is_parked_ = true;
-  core_->CountPark();
+  core_.CountPark();
   SetWait(Wait::kAnswer);
 }
 
@@ -382,7 +383,7 @@ void Connection::FinishExchange() {
 
 void Connection::Unpark() {
   if (std::exchange(is_parked_, false)) {
-    core_->CountUnpark();
+    core_.CountUnpark();
   }
 }
 
@@ -393,7 +394,7 @@ void Connection::Refuse(Refusal refusal, std::string detail) {
   RequestParts parts = parser_->TakeParts();
   parser_.reset();
   parts.remote_address = remote_address_;
-  parts.id = RequestId(FindHeader(parts, "X-Request-ID"), core_->random());
+  parts.id = RequestId(FindHeader(parts, "X-Request-ID"), core_.random());
   const Request request(std::move(parts));
   was_full_ = false;
   keeps_alive_ = false;
@@ -401,11 +402,11 @@ void Connection::Refuse(Refusal refusal, std::string detail) {
 }
 
 void Connection::Render(const Request& request, Response response) {
-  keeps_alive_ = keeps_alive_ && !core_->draining() && response.source == nullptr;
+  keeps_alive_ = keeps_alive_ && !core_.draining() && response.source == nullptr;
   is_closing_ = !keeps_alive_;
   CompressFor(request, response);
   AppendAnswerHead(request, response,
-                   {.date = core_->date(),
+                   {.date = core_.date(),
                     .common_headers = router_.FamilyOf(request.path()).common_headers,
                     .keeps_alive = keeps_alive_,
                     .is_http_1_0 = is_http_1_0_},
@@ -419,9 +420,9 @@ void Connection::Render(const Request& request, Response response) {
       tail_ = std::move(response.body);
     }
   }
-  core_->CountAnswer(was_full_ && response.status == RefusalStatus(Refusal::kOverloaded));
+  core_.CountAnswer(was_full_ && response.status == RefusalStatus(Refusal::kOverloaded));
   if (router_.observer()) {
-    const std::chrono::duration<double> seconds = core_->Now() - arrival_;
+    const std::chrono::duration<double> seconds = core_.Now() - arrival_;
     router_.observer()(request, response.status, seconds.count());
   }
 }

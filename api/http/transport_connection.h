@@ -44,11 +44,12 @@ class Exchange final : public AnswerSink, public std::enable_shared_from_this<Ex
   std::atomic<bool> gone_{false};
 };
 
-// One thread (the I/O thread).
+// One thread (the I/O thread). What waits for its socket holds it, and the core holds what waits:
+// so it does not own the core, which ends after it.
 class Connection final : public std::enable_shared_from_this<Connection> {
  public:
   // `tls`: null for a connection in the clear.
-  Connection(std::shared_ptr<TransportCore> core, const Router& router, TcpSocket socket,
+  Connection(TransportCore& core, const Router& router, TcpSocket socket,
              std::unique_ptr<TlsSession> tls);
 
   void Start();
@@ -99,7 +100,7 @@ class Connection final : public std::enable_shared_from_this<Connection> {
   void Encrypt();
   void EndTls();
 
-  const std::shared_ptr<TransportCore> core_;
+  TransportCore& core_;
   const Router& router_;
   TcpSocket socket_;
   std::string remote_address_;

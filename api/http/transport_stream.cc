@@ -27,12 +27,12 @@ void AppendChunk(std::string_view bytes, std::string& out) {
 
 void Connection::BeginStream(std::shared_ptr<BodySource> source) {
   source_ = std::move(source);
-  core_->CountStream(1);
+  core_.CountStream(1);
   SetWait(Wait::kAnswer);
   // The source may keep it for longer than the connection lives. However often it is called, one
   // call of Pump is on its way.
   const auto is_woken = std::make_shared<std::atomic<bool>>(false);
-  source_->Start([core = core_, connection = weak_from_this(), is_woken] {
+  source_->Start([core = core_.shared_from_this(), connection = weak_from_this(), is_woken] {
     if (is_woken->exchange(true)) {
       return;
     }
@@ -43,7 +43,7 @@ void Connection::BeginStream(std::shared_ptr<BodySource> source) {
       }
     });
   });
-  if (core_->draining()) {
+  if (core_.draining()) {
     source_->End();
   }
 }
@@ -51,7 +51,7 @@ void Connection::BeginStream(std::shared_ptr<BodySource> source) {
 void Connection::EndStream() {
   if (source_ != nullptr) {
     source_.reset();
-    core_->CountStream(-1);
+    core_.CountStream(-1);
   }
 }
 
@@ -59,7 +59,7 @@ void Connection::EndStream() {
 void Connection::Pump() {
   for (int turn = 0; source_ != nullptr && !is_writing_ && !is_closed_; ++turn) {
     if (turn == kPiecesATurn) {
-      core_->Post([self = weak_from_this()] {
+      core_.Post([self = weak_from_this()] {
         if (const auto alive = self.lock()) {
           alive->Pump();
         }

@@ -27,9 +27,13 @@ using TransportParkTest = TransportTest;
 
 // ---- Parked requests ----------------------------------------------------------------------------
 
+std::size_t EntryCount(const std::string& directory) {
+  const std::filesystem::directory_iterator entries(directory);
+  return static_cast<std::size_t>(std::distance(begin(entries), end(entries)));
+}
+
 std::size_t ThreadCount() {
-  const std::filesystem::directory_iterator tasks("/proc/self/task");
-  return static_cast<std::size_t>(std::distance(begin(tasks), end(tasks)));
+  return EntryCount("/proc/self/task");
 }
 
 TEST_F(TransportParkTest, AThousandParkedRequestsNeedNoMoreThreadsThanTen) {
@@ -174,6 +178,22 @@ TEST_F(TransportParkTest, AnswersMayComeAfterTheTransportIsGone) {
   EXPECT_TRUE(parked[0].second.Gone());
   parked[0].second.Answer(TextResponse(200, "too late"));
   EXPECT_TRUE(client.IsClosedByPeer());
+}
+
+// Its event loop has descriptors of its own: they stay open as long as anything of it is left.
+TEST_F(TransportParkTest, NothingIsLeftOfATransportThatStopsBeforeItsClients) {
+  const std::size_t before = EntryCount("/proc/self/fd");
+  {
+    Start();
+    RawClient idle = Connect();
+    idle.Request("GET", "/hello");
+    EXPECT_EQ(idle.Read().status, 200);
+    RawClient parked = Connect();
+    parked.Request("GET", "/park/1");
+    const auto unanswered = lot_.Take(1);
+    transport_.reset();
+  }
+  EXPECT_EQ(EntryCount("/proc/self/fd"), before);
 }
 
 TEST_F(TransportParkTest, TasksRunOnTheIoThreadInOrder) {
