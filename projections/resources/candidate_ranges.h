@@ -42,6 +42,17 @@ inline void FetchSpec(const ResourceEntry& entry) {
   }
 }
 
+// Of its outline the first dozen members.
+inline void FetchEntry(const ResourceEntry& entry, Looks looks) {
+  constexpr std::size_t kLine = 64;
+  const char* const begin = reinterpret_cast<const char*>(&entry);
+  const std::size_t size = sizeof(entry) + (looks == Looks::kAtRecords ? 0 : 2 * kLine);
+  for (std::size_t at = 0; at < size; at += kLine) {
+    __builtin_prefetch(begin + at);
+  }
+  __builtin_prefetch(begin + size - 1);
+}
+
 template <typename Tree>
 class TreeRange final : public CandidateRange {
  public:
@@ -58,16 +69,10 @@ class TreeRange final : public CandidateRange {
       const std::size_t count = std::min(few.size(), last - first);
       for (std::size_t i = 0; i < count; ++i, ++at) {
         few[i] = &EntryIn(*at);
-        __builtin_prefetch(few[i]);
-        __builtin_prefetch(reinterpret_cast<const char*>(few[i] + 1) - 1);
+        FetchEntry(*few[i], looks);
       }
-      for (std::size_t i = 0; i < count; ++i) {
-        if (looks != Looks::kAtRecords) {
-          few[i]->spec_outline().Fetch();
-        }
-        if (looks != Looks::kAtOutlines) {
-          __builtin_prefetch(&few[i]->table());
-        }
+      for (std::size_t i = 0; looks != Looks::kAtOutlines && i < count; ++i) {
+        __builtin_prefetch(&few[i]->table());
       }
       for (std::size_t i = 0; looks == Looks::kAtSpecs && i < count; ++i) {
         FetchSpec(*few[i]);

@@ -5,10 +5,14 @@
 
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <new>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "engine/base/payload.h"
 #include "engine/journal.h"
@@ -24,18 +28,12 @@ class ResourceEntry {
  public:
   // `table` is in `payload`. `kind` outlives the entry; entries of one kind share it. `paths` get
   // those of the spec.
-  ResourceEntry(engine::Payload payload, const schemas::Resource& table, const std::string& kind,
-                search::SpecPaths& paths, engine::Position position, std::uint64_t digest)
-      : spec_outline_(schemas::Text(table.spec()), paths),
-        payload_(std::move(payload)),
-        table_(&table),
-        position_(position),
-        digest_(digest),
-        created_micros_(table.created_time()),
-        kind_(&kind),
-        id_(schemas::Text(table.id())),
-        owner_id_(table.owner() == nullptr ? std::string_view()
-                                           : schemas::Text(table.owner()->id())) {}
+  static std::shared_ptr<const ResourceEntry> Make(engine::Payload payload,
+                                                   const schemas::Resource& table,
+                                                   const std::string& kind,
+                                                   search::SpecPaths& paths,
+                                                   engine::Position position, std::uint64_t digest);
+  static void operator delete(void* entry) { ::operator delete(entry); }
 
   std::string_view id() const { return id_; }
   std::string_view kind() const { return *kind_; }
@@ -63,7 +61,28 @@ class ResourceEntry {
   std::uint64_t digest() const { return digest_; }
 
  private:
-  search::SpecOutline spec_outline_;
+  // Bytes behind an entry that belong to it.
+  struct Behind {
+    std::size_t size;
+  };
+  static void* operator new(std::size_t size, Behind behind) {
+    return ::operator new(size + behind.size);
+  }
+  static void operator delete(void* entry, Behind) { ::operator delete(entry); }
+
+  ResourceEntry(engine::Payload payload, const schemas::Resource& table, const std::string& kind,
+                const search::OutlinedSpec& spec, engine::Position position, std::uint64_t digest)
+      : payload_(std::move(payload)),
+        table_(&table),
+        position_(position),
+        digest_(digest),
+        created_micros_(table.created_time()),
+        kind_(&kind),
+        id_(schemas::Text(table.id())),
+        owner_id_(table.owner() == nullptr ? std::string_view()
+                                           : schemas::Text(table.owner()->id())),
+        spec_outline_(spec) {}
+
   engine::Payload payload_;
   const schemas::Resource* table_;
   engine::Position position_;
@@ -72,6 +91,7 @@ class ResourceEntry {
   const std::string* kind_;
   std::string_view id_;
   std::string_view owner_id_;
+  search::SpecOutline spec_outline_;  // The last one: it goes on behind the entry.
 };
 
 // The value of the label; empty when the resource has none of that key.

@@ -88,9 +88,8 @@ absl::Status ResourcesProjection::Put(const engine::Record& record,
     return Wrong(record, "a state is marked as a tombstone");
   }
   const std::string& kind = *kinds_->emplace(schemas::Text(resource.kind())).first;
-  Link(std::make_shared<const ResourceEntry>(record.payload, resource, kind, *spec_paths_,
-                                             record.position,
-                                             DigestTerm(record.key, record.payload.view())));
+  Link(ResourceEntry::Make(record.payload, resource, kind, *spec_paths_, record.position,
+                           DigestTerm(record.key, record.payload.view())));
   return absl::OkStatus();
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <charconv>
+#include <cstring>
 #include <string>
 #include <system_error>
 #include <vector>
@@ -100,7 +101,7 @@ class Outliner {
 
   // Outlines what is at `path_`. False: there is no room.
   bool Add() {
-    const auto path = members_.size() < SpecOutline::kMaxMembers ? paths_.Add(path_) : std::nullopt;
+    const auto path = members_.size() < kMaxOutlinedMembers ? paths_.Add(path_) : std::nullopt;
     if (path) {
       OutlinedMember& member = members_.emplace_back();
       member.path = *path;
@@ -181,23 +182,28 @@ std::uint32_t TextCodeOf(std::string_view text) {
   return static_cast<std::uint32_t>(engine::Checksum64(text) >> (64 - kCodeBits));
 }
 
-SpecOutline::SpecOutline(std::string_view spec, SpecPaths& paths) {
-  thread_local std::vector<OutlinedMember> members;  // Its memory is used again.
-  members.clear();
-  Outliner outliner(spec, paths, members);
+OutlinedSpec OutlineOf(std::string_view spec, SpecPaths& paths) {
+  OutlinedSpec outlined;
+  Outliner outliner(spec, paths, outlined.members);
   if (!outliner.Run()) {
-    return;
+    return {};
   }
-  is_complete_ = outliner.is_complete();
-  size_ = static_cast<std::uint32_t>(members.size());
-  members_ = std::make_unique_for_overwrite<OutlinedMember[]>(size_);
-  std::ranges::copy(members, members_.get());
+  outlined.is_complete = outliner.is_complete();
+  return outlined;
+}
+
+SpecOutline::SpecOutline(const OutlinedSpec& spec)
+    : size_(static_cast<std::uint32_t>(spec.members.size())), is_complete_(spec.is_complete) {
+  if (size_ > 0) {
+    std::memcpy(reinterpret_cast<char*>(this) + sizeof(SpecOutline), spec.members.data(),
+                SizeBehind(spec));
+  }
 }
 
 const OutlinedMember* SpecOutline::Find(SpecPaths::Id path) const {
-  const OutlinedMember* const end = members_.get() + size_;
+  const OutlinedMember* const end = members() + size_;
   const OutlinedMember* const found = std::lower_bound(
-      static_cast<const OutlinedMember*>(members_.get()), end, path,
+      members(), end, path,
       [](const OutlinedMember& member, SpecPaths::Id wanted) { return member.path < wanted; });
   return found != end && found->path == path ? found : nullptr;
 }

@@ -11,9 +11,9 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <string_view>
+#include <vector>
 
 #include "projections/search/spec_paths.h"
 
@@ -49,32 +49,41 @@ struct OutlinedMember {
 };
 static_assert(sizeof(OutlinedMember) == 8);
 
+// What there is to say of a spec.
+struct OutlinedSpec {
+  std::vector<OutlinedMember> members = {};  // By path.
+  bool is_complete = false;
+};
+inline constexpr std::size_t kMaxOutlinedMembers = 256;
+
+// Takes time in proportion to the spec. `spec` is canonical JSON; of what is not JSON, or has a
+// member twice, nothing is said, and reading it stays within the text.
+OutlinedSpec OutlineOf(std::string_view spec, SpecPaths& paths);
+
+// Has its members in the memory behind it, so that what holds it at its end is fetched with them.
 class SpecOutline {
  public:
-  static constexpr std::size_t kMaxMembers = 256;
-
-  // Takes time in proportion to the spec. `spec` is canonical JSON; of what is not JSON, or has a
-  // member twice, the outline says nothing, and reading it stays within the text.
-  SpecOutline(std::string_view spec, SpecPaths& paths);
+  static std::size_t SizeBehind(const OutlinedSpec& spec) {
+    return spec.members.size() * sizeof(OutlinedMember);
+  }
+  // REQUIRES: there are SizeBehind(spec) bytes behind it.
+  explicit SpecOutline(const OutlinedSpec& spec);
+  SpecOutline(const SpecOutline&) = delete;
+  SpecOutline& operator=(const SpecOutline&) = delete;
 
   // Null: there is none in the outline.
   const OutlinedMember* Find(SpecPaths::Id path) const;
   // What is not in the outline is not in the spec.
   bool is_complete() const { return is_complete_; }
 
-  // Makes the machine fetch it, up to some size.
-  void Fetch() const {
-    constexpr std::size_t kLine = 64;
-    constexpr std::size_t kFetched = 4 * kLine / sizeof(OutlinedMember);
-    for (std::size_t at = 0; at < size_ && at < kFetched; at += kLine / sizeof(OutlinedMember)) {
-      __builtin_prefetch(&members_[at]);
-    }
+ private:
+  const OutlinedMember* members() const {
+    return reinterpret_cast<const OutlinedMember*>(reinterpret_cast<const char*>(this) +
+                                                   sizeof(SpecOutline));
   }
 
- private:
-  std::unique_ptr<OutlinedMember[]> members_;  // By path.
-  std::uint32_t size_ = 0;
-  bool is_complete_ = false;
+  alignas(OutlinedMember) std::uint32_t size_;
+  bool is_complete_;
 };
 
 }  // namespace projections::search

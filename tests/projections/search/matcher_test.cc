@@ -17,7 +17,7 @@ namespace {
 class MatcherTest : public testing::Test {
  protected:
   // A resource with that spec.
-  std::unique_ptr<ResourceEntry> With(const std::string& spec) {
+  std::shared_ptr<const ResourceEntry> With(const std::string& spec) {
     ResourceState state;
     state.id = "01936d3c-0000-7000-8000-000000000000";
     state.kind = kind_;
@@ -28,7 +28,7 @@ class MatcherTest : public testing::Test {
     const engine::Payload payload(EncodeResource(state));
     const auto table = schemas::DecodeAs<schemas::Resource>(payload);
     EXPECT_OK(table);
-    return std::make_unique<ResourceEntry>(payload, **table, kind_, paths_, engine::Position{1}, 0);
+    return ResourceEntry::Make(payload, **table, kind_, paths_, engine::Position{1}, 0);
   }
 
   bool Finds(const ResourceEntry& entry, std::string_view text) const {

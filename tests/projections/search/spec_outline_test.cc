@@ -1,7 +1,10 @@
 #include "projections/search/spec_outline.h"
 
 #include <compare>
+#include <cstdint>
+#include <new>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -12,6 +15,22 @@
 
 namespace projections::search {
 namespace {
+
+// An outline with the memory behind it.
+class Outlined {
+ public:
+  Outlined(std::string_view spec, SpecPaths& paths) {
+    const OutlinedSpec outlined = OutlineOf(spec, paths);
+    memory_.resize(1 + SpecOutline::SizeBehind(outlined) / sizeof(std::uint64_t));
+    outline_ = new (memory_.data()) SpecOutline(outlined);
+  }
+  const SpecOutline* operator->() const { return outline_; }
+  bool is_complete() const { return outline_->is_complete(); }
+
+ private:
+  std::vector<std::uint64_t> memory_;
+  const SpecOutline* outline_ = nullptr;
+};
 
 TEST(SpecOutlineTest, CodesOfNumbersHaveTheirOrder) {
   support::SeededRandom random;
@@ -52,7 +71,7 @@ TEST(SpecOutlineTest, MembersAreWhereTheyAre) {
   for (int i = 0; i < 3000; ++i) {
     SpecPaths paths;
     const std::string spec = specs.Spec();
-    const SpecOutline outline(spec, paths);
+    const Outlined outline(spec, paths);
     for (int look = 0; look < 5; ++look) {
       const std::vector<std::string> path = specs.Path();
       std::string joined;
@@ -61,9 +80,9 @@ TEST(SpecOutlineTest, MembersAreWhereTheyAre) {
       }
       const JsonSlice found = FindMember(spec, path);
       const auto id = paths.Find(joined);
-      const OutlinedMember* const member = id ? outline.Find(*id) : nullptr;
+      const OutlinedMember* const member = id ? outline->Find(*id) : nullptr;
       if (member == nullptr) {
-        EXPECT_TRUE(!outline.is_complete() || found.kind == JsonKind::kMissing) << spec << joined;
+        EXPECT_TRUE(!outline->is_complete() || found.kind == JsonKind::kMissing) << spec << joined;
         continue;
       }
       ++outlined;
@@ -78,14 +97,14 @@ TEST(SpecOutlineTest, OfWhatIsThereTwiceItSaysNothing) {
   SpecPaths paths;
   for (const char* spec :
        {R"({"a":1,"a":2})", R"({"a":{"b":1},"a":{"c":2}})", R"({"a":null,"a":2})"}) {
-    const SpecOutline outline(spec, paths);
-    EXPECT_FALSE(outline.is_complete()) << spec;
-    EXPECT_EQ(outline.Find(*paths.Find("a")), nullptr) << spec;
+    const Outlined outline(spec, paths);
+    EXPECT_FALSE(outline->is_complete()) << spec;
+    EXPECT_EQ(outline->Find(*paths.Find("a")), nullptr) << spec;
   }
   // The same key elsewhere is another member.
-  const SpecOutline outline(R"({"a":{"a":1},"b":[{"a":2}]})", paths);
-  EXPECT_TRUE(outline.is_complete());
-  EXPECT_NE(outline.Find(*paths.Find("a.a")), nullptr);
+  const Outlined outline(R"({"a":{"a":1},"b":[{"a":2}]})", paths);
+  EXPECT_TRUE(outline->is_complete());
+  EXPECT_NE(outline->Find(*paths.Find("a.a")), nullptr);
 }
 
 TEST(SpecOutlineTest, HasItsBounds) {
@@ -97,19 +116,19 @@ TEST(SpecOutlineTest, HasItsBounds) {
     }
     return spec + "}";
   };
-  EXPECT_TRUE(SpecOutline(wide(SpecOutline::kMaxMembers), paths).is_complete());
-  const SpecOutline outline(wide(SpecOutline::kMaxMembers + 1), paths);
-  EXPECT_FALSE(outline.is_complete());
-  EXPECT_NE(outline.Find(*paths.Find("k0")), nullptr);
+  EXPECT_TRUE(Outlined(wide(kMaxOutlinedMembers), paths).is_complete());
+  const Outlined outline(wide(kMaxOutlinedMembers + 1), paths);
+  EXPECT_FALSE(outline->is_complete());
+  EXPECT_NE(outline->Find(*paths.Find("k0")), nullptr);
   const std::string key(SpecPaths::kMaxBytes, 'k');
-  EXPECT_TRUE(SpecOutline("{\"" + key + "\":1}", paths).is_complete());
-  EXPECT_FALSE(SpecOutline("{\"" + key + "k\":1}", paths).is_complete());
+  EXPECT_TRUE(Outlined("{\"" + key + "\":1}", paths).is_complete());
+  EXPECT_FALSE(Outlined("{\"" + key + "k\":1}", paths).is_complete());
   // Nested as deep as no document is, and deeper.
   std::string deep;
   for (int i = 0; i < 100'000; ++i) {
     deep += "{\"d\":";
   }
-  EXPECT_FALSE(SpecOutline(deep, paths).is_complete());
+  EXPECT_FALSE(Outlined(deep, paths).is_complete());
 }
 
 TEST(SpecPathsTest, GiveNoNumberTwice) {
