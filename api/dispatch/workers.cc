@@ -9,70 +9,71 @@
 
 namespace api {
 
-Workers::Workers(int threads, std::size_t max_queue)
-    : max_queue_(max_queue), max_long_(std::max(1, threads - 1)) {
-  threads_.reserve(static_cast<std::size_t>(threads));
-  for (int i = 0; i < threads; ++i) {
-    threads_.emplace_back("worker", [this] { Loop(); });
+Workers::Workers(int threads, std::size_t max_queue) : max_queue_(max_queue) {
+  const int for_long = std::max(1, threads / 2);
+  for (int i = 0; i < std::max(1, threads - for_long); ++i) {
+    threads_.emplace_back("worker", [this] { Loop(Work::kShort); });
+  }
+  for (int i = 0; i < for_long; ++i) {
+    threads_.emplace_back("long-worker", [this] {
+      engine::GiveWay();
+      Loop(Work::kLong);
+    });
   }
 }
 
 Workers::~Workers() {
-  Queue dropped;
+  std::deque<std::function<void()>> dropped_short;
+  std::deque<std::function<void()>> dropped_long;
   {
     engine::MutexLock lock(mutex_);
     stopping_ = true;
-    dropped.swap(queue_);
+    dropped_short.swap(short_.tasks);
+    dropped_long.swap(long_.tasks);
+    short_.arrived.SignalAll();
+    long_.arrived.SignalAll();
   }
-  dropped.clear();
-  arrived_.SignalAll();
+  dropped_short.clear();
+  dropped_long.clear();
   threads_.clear();
 }
 
+Workers::Queue& Workers::QueueOf(Work work) {
+  return GUARD("workers.apart", work == Work::kLong) ? long_ : short_;
+}
+
 bool Workers::Run(std::function<void()> task, Work work) {
-  {
-    engine::MutexLock lock(mutex_);
-    if (stopping_ || queue_.size() >= max_queue_) {
-      return false;
-    }
-    queue_.push_back({std::move(task), work});
+  engine::MutexLock lock(mutex_);
+  Queue& queue = QueueOf(work);
+  if (stopping_ || queue.tasks.size() >= max_queue_) {
+    return false;
   }
-  arrived_.Signal();
+  queue.tasks.push_back(std::move(task));
+  queue.arrived.Signal();
   return true;
 }
 
-Workers::Queue::iterator Workers::Next() {
-  const bool room = GUARD("workers.one-for-writes", long_ < max_long_);
-  return std::ranges::find_if(
-      queue_, [room](const Task& task) { return room || task.work == Work::kShort; });
-}
-
-void Workers::Loop() {
+void Workers::Loop(Work work) {
   while (true) {
-    Task task;
+    std::function<void()> task;
     {
       engine::MutexLock lock(mutex_);
-      auto next = Next();
-      while (next == queue_.end() && !stopping_) {
-        arrived_.Wait(mutex_);
-        next = Next();
+      Queue& queue = QueueOf(work);
+      while (queue.tasks.empty() && !stopping_) {
+        queue.arrived.Wait(mutex_);
       }
-      if (next == queue_.end()) {
+      if (queue.tasks.empty()) {
         return;
       }
-      task = std::move(*next);
-      queue_.erase(next);
-      long_ += task.work == Work::kLong ? 1 : 0;
+      task = std::move(queue.tasks.front());
+      queue.tasks.pop_front();
     }
     try {
-      std::exchange(task.run, nullptr)();
+      std::exchange(task, nullptr)();
     } catch (const std::exception& e) {
       // What it held is gone with it, so whoever waits for an answer got one.
       engine::Log(engine::Severity::kError, "task threw on a worker", {{"what", e.what()}});
     }
-    // This thread looks at the queue itself; the others wait for what they may begin.
-    engine::MutexLock lock(mutex_);
-    long_ -= task.work == Work::kLong ? 1 : 0;
   }
 }
 

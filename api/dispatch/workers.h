@@ -1,8 +1,9 @@
 // Workers: a few threads for work that must block, such as reading old audit entries.
 //
 // The I/O thread never blocks, so a handler that has to ask the store for more than a flight
-// brings hands the rest of its work over here, with the responder in it. Long lists run here, too,
-// and may take seconds each: of several threads one is left to everything else.
+// brings hands the rest of its work over here, with the responder in it. Long reads run here, too,
+// and may take seconds each: they have threads of their own, half of all, which get a processor
+// only where nobody else of the process wants it.
 
 #pragma once
 
@@ -17,14 +18,15 @@
 namespace api {
 
 enum class Work {
-  kLong,   // Can be many, and take seconds each: all together they get all threads but one.
+  kLong,   // Can be many, and take seconds each.
   kShort,  // What writes and proven reads wait for.
 };
 
 // Thread-safe; Run never blocks.
 class Workers {
  public:
-  // REQUIRES: threads > 0.
+  // At least one thread, and `max_queue` places to wait, for each sort of work. REQUIRES:
+  // threads > 0.
   Workers(int threads, std::size_t max_queue);
   // Finishes the tasks under way and drops those that wait: what they hold is destroyed, so a
   // responder in one answers 500.
@@ -37,22 +39,19 @@ class Workers {
   bool Run(std::function<void()> task, Work work = Work::kShort);
 
  private:
-  struct Task {
-    std::function<void()> run;
-    Work work = Work::kShort;
+  // The tasks of one sort that wait.
+  struct Queue {
+    std::deque<std::function<void()>> tasks;
+    engine::CondVar arrived;
   };
-  using Queue = std::deque<Task>;
 
-  void Loop();
-  // The first that may begin now.
-  Queue::iterator Next() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  Queue& QueueOf(Work work) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void Loop(Work work);
 
   const std::size_t max_queue_;
-  const int max_long_;
   engine::Mutex mutex_;
-  engine::CondVar arrived_;
-  Queue queue_ ABSL_GUARDED_BY(mutex_);
-  int long_ ABSL_GUARDED_BY(mutex_) = 0;  // Under way.
+  Queue short_ ABSL_GUARDED_BY(mutex_);
+  Queue long_ ABSL_GUARDED_BY(mutex_);
   bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
   std::vector<engine::Thread> threads_;
 };

@@ -32,4 +32,8 @@ class Thread {
   std::thread thread_;
 };
 
+// From now on the calling thread gets a processor only where no other of this process wants it, as
+// far as the system goes along. Cannot be taken back.
+void GiveWay();
+
 }  // namespace engine

@@ -6,6 +6,7 @@
 #include <stdexcept>
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
 #include "api/dispatch/ticker.h"
 #include "tests/support/logs.h"
@@ -37,7 +38,7 @@ TEST(WorkersTest, AFullQueueRefuses) {
   release.count_down();
 }
 
-TEST(WorkersTest, ReadsLeaveOneThreadToWrites) {
+TEST(WorkersTest, WritesDoNotWaitForLongReads) {
   std::latch release(1);
   std::latch reads(4);
   std::latch wrote(1);
@@ -64,6 +65,23 @@ TEST(WorkersTest, ReadsLeaveOneThreadToWrites) {
   wrote.wait();
   reads.wait();
   EXPECT_EQ(read_before, 0);
+}
+
+TEST(WorkersTest, LongReadsGiveWay) {
+  const auto priority = [](Work work) {
+    std::latch done(1);
+    int priority = 0;
+    Workers workers(4, 1);
+    EXPECT_TRUE(workers.Run(
+        [&] {
+          priority = getpriority(PRIO_PROCESS, 0);
+          done.count_down();
+        },
+        work));
+    done.wait();
+    return priority;
+  };
+  EXPECT_GT(priority(Work::kLong), priority(Work::kShort));
 }
 
 TEST(WorkersTest, ATaskThatThrowsEndsNothing) {
