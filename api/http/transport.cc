@@ -131,23 +131,28 @@ void TransportCore::RunTasks() {
 
 // A processor that has nothing to do takes longer to wake up than a database near by to answer. So
 // while something is awaited the thread looks for it a little longer, and lets whoever has work go
-// first. What took longer several times is not looked for but now and then.
+// first. Where that was in vain several times, it looks but now and then.
 bool TransportCore::LookForAnswer() {
   constexpr engine::Duration kLongest = std::chrono::microseconds(50);
   constexpr int kVainLooks = 8;
   constexpr int kPause = 64;
-  if (awaited_ == 0 || (vain_looks_ >= kVainLooks && ++vain_looks_ < kVainLooks + kPause)) {
+  if (awaited_ == 0) {
     return false;
   }
-  const engine::Duration until = Now() + kLongest;
-  while (Now() < until) {
+  if (unlooked_ > 0) {
+    --unlooked_;
+    return false;
+  }
+  const engine::Duration until = engine::SystemClock().SinceBoot() + kLongest;
+  while (engine::SystemClock().SinceBoot() < until) {
     std::this_thread::yield();
     if (io_.poll() > 0) {
       vain_looks_ = 0;
       return true;
     }
   }
-  vain_looks_ = vain_looks_ >= kVainLooks ? kVainLooks : vain_looks_ + 1;
+  ++vain_looks_;
+  unlooked_ = vain_looks_ < kVainLooks ? 0 : kPause;
   return false;
 }
 

@@ -113,7 +113,8 @@ class TransportCore final : public std::enable_shared_from_this<TransportCore> {
   std::unique_ptr<engine::Random> random_;
   bool draining_ = false;
   std::size_t awaited_ = 0;  // Descriptors that tasks wait for.
-  int vain_looks_ = 0;       // For one of them, in a row.
+  int vain_looks_ = 0;       // In a row.
+  int unlooked_ = 0;         // Times that it sleeps at once.
 
   std::atomic<std::uint64_t> open_{0};
   std::atomic<std::uint64_t> parked_{0};
