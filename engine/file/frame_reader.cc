@@ -19,7 +19,7 @@ absl::StatusOr<SegmentHeader> ReadSegmentHeader(int fd, const std::string& name,
   std::string bytes(kSegmentHeaderBytes, '\0');
   ASSIGN_OR_RETURN(const std::size_t got, ReadAt(fd, bytes.data(), bytes.size(), 0));
   bytes.resize(got);
-  const absl::StatusOr<SegmentHeader> header = DecodeSegmentHeader(bytes, type);
+  absl::StatusOr<SegmentHeader> header = DecodeSegmentHeader(bytes, type);
   if (!header.ok()) {
     // Only the version is wrong, or all of it.
     const std::uint64_t offset = absl::IsFailedPrecondition(header.status()) ? 8 : 0;
