@@ -398,7 +398,7 @@ TEST_F(DispatcherTest, LargeBodiesWaitForAWorker) {
   std::latch started(1);
   std::latch release(1);
   Slot holding;
-  dispatcher_->RunBlocking({MakeRequest("GET", kControl), {}}, holding.MakeResponder(),
+  dispatcher_->RunBlocking({MakeRequest("POST", kControl), {}}, holding.MakeResponder(),
                            [&](const Call&, Responder responder) {
                              started.count_down();
                              release.wait();
