@@ -18,7 +18,7 @@
 namespace api {
 
 enum class Work {
-  kLong,   // Can be many, and take seconds each.
+  kLong,   // Can be many, and take seconds each: long lists, old audit entries, backlogs.
   kShort,  // What writes and proven reads wait for.
 };
 

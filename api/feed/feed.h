@@ -19,7 +19,7 @@ namespace api {
 
 struct FeedOptions {
   std::uint64_t max_watches = 1000;
-  // Of the workers, how many read backlogs at once.
+  // Of the workers for long work, how many read backlogs at once.
   std::uint64_t max_reads = 2;
   // A watch that has nothing to say says so.
   engine::Duration heartbeat = std::chrono::seconds(15);

@@ -165,8 +165,9 @@ void WatchStream::ReadBacklogLater(engine::Duration now) {
   feed_.counters().reads.fetch_add(1);
   const std::uint64_t generation = feed_.store().recent().generation();
   const bool is_scoped = static_cast<bool>(audience_.sees);
-  is_reading_ = feed_.workers().Run([self = shared_from_this(), place = std::move(place), is_scoped,
-                                     after = cursor_.streams, wake = wake_]() mutable {
+  const Work sort = GUARD("watch.apart", false) ? Work::kShort : Work::kLong;
+  auto read = [self = shared_from_this(), place = std::move(place), is_scoped,
+               after = cursor_.streams, wake = wake_]() mutable {
     auto rows = ReadRows(self->feed_.store().journal(), after, is_scoped);
     {
       engine::MutexLock lock(self->mutex_);
@@ -174,7 +175,8 @@ void WatchStream::ReadBacklogLater(engine::Duration now) {
     }
     place.reset();
     wake();
-  });
+  };
+  is_reading_ = feed_.workers().Run(std::move(read), sort);
   if (is_reading_) {
     generation_ = generation;
   }

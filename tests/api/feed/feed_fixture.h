@@ -111,6 +111,7 @@ class Half {
 
   api::Store& store() { return *store_; }
   api::Feed& feed() { return *feed_; }
+  api::Workers& workers() { return workers_; }
 
   // From a cursor's token, else from where the view is.
   std::shared_ptr<api::WatchStream> Watch(std::vector<engine::StreamId> streams,

@@ -1,6 +1,8 @@
 #include "api/feed/watch_stream.h"
 
+#include <algorithm>
 #include <atomic>
+#include <latch>
 
 #include <gmock/gmock.h>
 
@@ -78,6 +80,23 @@ TEST(WatchStreamTest, ShowsWhatComesAndWhatCameBefore) {
   ASSERT_THAT(all, SizeIs(2));
   EXPECT_EQ(PlaceOf(all[0]).position, 1u);
   EXPECT_EQ(all[1].data, now[0].data);
+}
+
+TEST(WatchStreamTest, ABacklogTakesNoThreadOfWrites) {
+  HookedEngine engine;
+  Writer writer(engine.journal());
+  writer.Write(1, 1);
+  Half half(engine);
+  // What writes wait for has its only thread to itself; the backlog comes all the same.
+  std::latch release(1);
+  ASSERT_TRUE(half.workers().Run([&release] { release.wait(); }));
+  const auto from_start = half.Watch(kBoth, half.StartToken());
+  const auto has_record = [&] {
+    return std::ranges::any_of(ParseEvents(from_start->Next().bytes),
+                               [](const Event& event) { return !event.data.empty(); });
+  };
+  EXPECT_TRUE(support::WaitFor(has_record, engine::Deadline::After(std::chrono::seconds(5))));
+  release.count_down();
 }
 
 TEST(WatchStreamTest, OnlyOperatorsSeePlaces) {
